@@ -1,0 +1,1 @@
+"""Shards, commit, resume, verification and the processes that make them."""

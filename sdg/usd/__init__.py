@@ -1,0 +1,1 @@
+"""From USD stages to scenes."""
