@@ -70,7 +70,7 @@ def _attempt(job: Job, scene: Scene, render: Render, index: int, attempt: int, r
         frame = render(scene, camera, rendered, rng_for(job.seed, index, f"camera:{name}", attempt))
         views[name] = View(camera, *label_view(scene, camera, frame, job.annotations))
     meta = {"index": index, "seed": job.seed, "attempt": attempt, "rejections": list(rejections), "draws": draws}
-    return Sample(index, views, meta)
+    return Sample(index, views, meta, job.annotations, tuple(scene.classes))
 
 
 def load_scene(job: Job) -> Scene:
