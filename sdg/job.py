@@ -6,33 +6,37 @@ import hashlib
 import json
 import math
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 
 from . import transforms
 from .annotations import ANNOTATIONS, DEFAULT
 from .errors import JobError, nearest
-from .plugin import named_in
+from .plugin import Options, named_in
 from .randomizer import Randomizer
 from .renderer import Renderer
 from .scene import Camera, SceneSource
 from .writer import Writer
-from .yaml_source import Source, read_yaml
+from .yaml_source import Place, Source, read_yaml
 
 Vector = tuple[float, float, float]
 
 
-class CameraOptions(BaseModel):
-    """A camera of the job: a pinhole at a place, or a camera of the scene with a resolution."""
+def _named(type_name: str) -> Any:
+    """Return what a job file would hold for a plug-in without options; the field's validator makes the plug-in."""
+    return {"type": type_name}
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+class CameraOptions(Options):
+    """A camera of the job: a pinhole at a place, or a camera of the scene with a resolution."""
 
     width: int = Field(640, gt=0, le=16384, description="image width [px]")
     height: int = Field(480, gt=0, le=16384, description="image height [px]")
-    field_of_view: float | None = Field(None, gt=0, lt=math.pi, description="horizontal field of view [rad]; default 0.9")
+    field_of_view: float | None = Field(None, gt=0, lt=math.pi, description="horizontal, [rad]; default 0.9")
     fx: float | None = Field(None, gt=0, description="focal length [px]; instead of field_of_view")
     fy: float | None = Field(None, gt=0, description="focal length [px]; default: fx")
     cx: float | None = Field(None, description="principal point [px], pixel centres at +0.5; default: width / 2")
@@ -66,19 +70,23 @@ class CameraOptions(BaseModel):
         )
 
 
-class Job(BaseModel):
+class Job(Options):
     """What to render, how to vary it, and how it is written."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-    scene: Annotated[SerializeAsAny[SceneSource], named_in("sdg.scenes")]
+    scene: Annotated[SerializeAsAny[SceneSource], named_in("sdg.scenes")] = Field(description="where bodies come from")
     cameras: dict[str, CameraOptions] = Field({}, description="by name; default: every camera of the scene")
-    annotations: tuple[str, ...] = Field(DEFAULT, min_length=1)
-    randomizers: tuple[Annotated[SerializeAsAny[Randomizer], named_in("sdg.randomizers")], ...] = ()
-    renderer: Annotated[SerializeAsAny[Renderer], named_in("sdg.renderers"), Field(validate_default=True)] = {"type": "mitsuba"}  # type: ignore[assignment]
-    writer: Annotated[SerializeAsAny[Writer], named_in("sdg.writers"), Field(validate_default=True)] = {"type": "webdataset"}  # type: ignore[assignment]
-    samples: int = Field(gt=0, le=10**9)
-    seed: int = Field(0, ge=0, lt=2**63)
+    annotations: tuple[str, ...] = Field(DEFAULT, min_length=1, description="what is written for every camera")
+    randomizers: tuple[Annotated[SerializeAsAny[Randomizer], named_in("sdg.randomizers")], ...] = Field(
+        (), description="applied in this order, each with random numbers of its own"
+    )
+    renderer: Annotated[SerializeAsAny[Renderer], named_in("sdg.renderers")] = Field(
+        default_factory=lambda: _named("mitsuba"), description="what makes the pictures"
+    )
+    writer: Annotated[SerializeAsAny[Writer], named_in("sdg.writers")] = Field(
+        default_factory=lambda: _named("webdataset"), description="what the samples are written as"
+    )
+    samples: int = Field(gt=0, le=10**9, description="how many")
+    seed: int = Field(0, ge=0, lt=2**63, description="decides every draw, together with the number of the sample")
     max_rejections: int = Field(20, ge=0, description="how often one sample may be drawn again before the run stops")
 
     @field_validator("annotations")
@@ -96,7 +104,7 @@ class Job(BaseModel):
     def _plain_names(cls, value: dict[str, CameraOptions]) -> dict[str, CameraOptions]:
         for name in value:
             if not name or not set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_-"):
-                raise ValueError(f"a camera's name has only a-z, 0-9, _ and -, not '{name}': it becomes part of file names")
+                raise ValueError(f"a camera's name becomes part of file names: only a-z, 0-9, _ and -, not '{name}'")
         return value
 
     @model_validator(mode="after")
@@ -114,7 +122,7 @@ class Job(BaseModel):
         try:
             return cls.model_validate(source.data, context={"folder": path.parent})
         except ValidationError as error:
-            raise JobError("\n".join(describe(fault, source) for fault in error.errors(include_url=False))) from None
+            raise JobError(describe(error.errors(include_url=False), source)) from None
 
     def describe(self) -> dict[str, Any]:
         """Return the job as JSON-able data with every default filled in."""
@@ -137,18 +145,35 @@ class Job(BaseModel):
         return range(first, min(first + self.writer.samples_per_shard, self.samples))
 
 
-def describe(fault: ErrorDetails, source: Source) -> str:
-    """Say one fault with file, line, place and the nearest known name."""
-    place = tuple(part for part in fault["loc"] if part in source.lines or isinstance(part, int | str))
-    line = source.line(place)
-    message = fault["msg"].removeprefix("Value error, ")
-    if fault["type"] == "missing":
-        message = "is missing"
-    elif fault["type"] == "extra_forbidden":
-        message = "is not an option here"
-    else:
-        message = f"{message}" + ("" if isinstance(fault["input"], dict | list) else f" (given: {fault['input']!r})")
-    return f"{source.path}:{line}: {'.'.join(map(str, place)) or 'job'}: {message}"
+def describe(faults: Sequence[ErrorDetails], source: Source) -> str:
+    """Say each fault in one line: file, line, place, what is wrong, what was given."""
+    texts: dict[tuple[Place, str], list[str]] = {}
+    for fault in faults:
+        place = source.place(fault["loc"], missing=fault["type"] == "missing")
+        texts.setdefault((place, _given(fault)), []).append(_WORDING.get(fault["type"], fault["msg"]))
+    lines = []
+    for (place, given), said in sorted(texts.items(), key=lambda item: source.line(item[0][0])):
+        where = ".".join(map(str, place)) or "job"
+        lines.append(f"{source.path}:{source.line(place)}: {where}: {' or: '.join(dict.fromkeys(said))}{given}")
+    return "\n".join(lines)
+
+
+_WORDING = {
+    "missing": "is missing",
+    "tuple_type": "a list is needed",
+    "list_type": "a list is needed",
+    "dict_type": "a mapping is needed",
+    "model_type": "a mapping is needed",
+    "invalid_key": "a name is needed, not a number",
+}
+
+
+def _given(fault: ErrorDetails) -> str:
+    value = fault["input"]
+    if isinstance(value, dict | list) or fault["type"] in ("missing", "unknown_option", "plugin", "path"):
+        return ""
+    text = "nothing" if value is None else repr(value)
+    return f" (given: {text if len(text) <= 60 else text[:57] + '...'})"
 
 
 def digest_of(data: Any) -> str:
