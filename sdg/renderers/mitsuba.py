@@ -33,7 +33,7 @@ class Quality:
 
 PRESETS = {
     "preview": Quality(4, 4, "fast"),
-    "standard": Quality(16, 6, "balanced"),
+    "standard": Quality(16, 6, "fast"),
     "reference": Quality(1024, 12, "off"),
 }
 
@@ -112,22 +112,23 @@ class Engine:
         if "albedo" in annotations:
             frame["albedo"] = encode_srgb(labels.albedo)
         if "rgb" in annotations:
-            noisy = self.stage.color(camera, self.settings, int(rng.integers(1 << 31)))
-            frame["rgb"] = develop(self._denoised(noisy, labels), camera.exposure)
+            noisy = self.stage.color(camera, self.settings, int(rng.integers(1 << 31)), hide_lights=labels.lights)
+            frame["rgb"] = develop(self._denoised(noisy, camera, labels), camera.exposure)
         return {name: frame[name] for name in annotations}
 
-    def _denoised(self, noisy: np.ndarray, labels: Any) -> np.ndarray:
+    def _denoised(self, noisy: np.ndarray, camera: Camera, labels: Any) -> np.ndarray:
         """Filter path-tracing noise with Open Image Denoise, guided by albedo and normals."""
         if self.settings.denoise == "off":
             return noisy
         import mitsuba_oidn
 
+        albedo, normals = self.stage.guides(camera, labels)
         quality = {"fast": "Fast", "balanced": "Balanced", "high": "High"}[self.settings.denoise]
         filtered = mitsuba_oidn.denoise(
             np.ascontiguousarray(noisy, np.float32),
             hdr=True,
-            albedo=np.ascontiguousarray(np.clip(labels.albedo, 0, 1), np.float32),
-            normal=np.ascontiguousarray(labels.normals, np.float32),
+            albedo=albedo,
+            normal=normals,
             clean_aux=True,
             quality=getattr(mitsuba_oidn.Quality, quality),
         )
