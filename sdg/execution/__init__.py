@@ -1,1 +1,1 @@
-"""Shards, commit, resume, verification and the processes that make them."""
+"""Shards, commit, resume, verification and the processes that make them. Start reading at `execute.py`."""
