@@ -80,10 +80,10 @@ class Job(Options):
         (), description="applied in this order, each with random numbers of its own"
     )
     renderer: Annotated[SerializeAsAny[Renderer], named_in("sdg.renderers")] = Field(
-        default_factory=lambda: _named("mitsuba"), description="what makes the pictures"
+        default_factory=lambda: _named("mitsuba"), description="what makes the pictures; default: mitsuba"
     )
     writer: Annotated[SerializeAsAny[Writer], named_in("sdg.writers")] = Field(
-        default_factory=lambda: _named("webdataset"), description="what the samples are written as"
+        default_factory=lambda: _named("webdataset"), description="what the samples are written as; default: webdataset"
     )
     samples: int = Field(gt=0, le=10**9, description="how many")
     seed: int = Field(0, ge=0, lt=2**63, description="decides every draw, together with the number of the sample")
