@@ -1,0 +1,101 @@
+"""From a USD file to a scene. Start reading here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sdg.annotations import UNLABELLED
+from sdg.errors import SceneError
+from sdg.scene import Scene
+
+from .bodies import BodyMaker
+from .cameras import read_camera
+from .geometry import Unusable
+from .groups import Walk
+from .lights import read_light
+from .materials import Materials
+from .physics import Physics, read_gravity, warn_of_joints
+from .semantics import Rules
+from .stage import check_rules, open_stage, quiet, stage_to_world, unit_of
+from .textures import Textures
+
+
+def read_scene(
+    file: Path,
+    *,
+    variants: Mapping[str, Mapping[str, str]],
+    labels: Mapping[str, str],
+    dynamic: tuple[str, ...],
+    purposes: tuple[str, ...],
+    largest_texture: int,
+) -> Scene:
+    """Read a USD file; the options are those of `sdg.scenes.usd.Usd`. Raises SceneError."""
+    from pxr import Usd
+
+    said: list[str] = []
+    with quiet(said):
+        stage, warnings = open_stage(file, variants)
+        rules = Rules(dict(labels)), Rules(dict.fromkeys(dynamic, ""))
+        walk = Walk(Usd.TimeCode.EarliestTime(), purposes, *rules, warnings=warnings)
+        walk.run(stage)
+        check_rules(walk.labels, "labels", file, stage)
+        check_rules(walk.dynamic, "dynamic", file, stage)
+        scene = _scene_of(stage, walk, Textures(largest_texture), file)
+    known = "\n".join(warnings)
+    scene.warnings += [f"USD: {line}" for line in dict.fromkeys(said) if _essence(line) not in known]
+    return scene
+
+
+def _essence(said: str) -> str:
+    """Return what USD says of a fault of composition, without where it met it."""
+    return said.partition(": ")[2].partition(" (")[0] if said.startswith("In <") else said
+
+
+def _scene_of(stage: Any, walk: Walk, textures: Textures, file: Path) -> Scene:
+    to_world, unit, warnings = stage_to_world(stage), unit_of(stage), walk.warnings
+    scene = Scene(gravity=read_gravity(stage, walk.time, to_world))
+    _add_bodies(scene, stage, walk, textures, to_world)
+    to_metres = np.diag([1 / unit, 1 / unit, 1 / unit, 1.0])
+    for prim, matrix in walk.lights:
+        scene.lights[str(prim.GetPath())] = read_light(prim, to_world @ matrix @ to_metres, walk.time, textures, unit=unit)
+    for prim, matrix in walk.cameras:
+        try:
+            scene.cameras[str(prim.GetPath())] = read_camera(prim, to_world @ matrix @ to_metres, walk.time, unit=unit)
+        except Unusable as error:
+            warnings.append(f"{prim.GetPath()}: the camera is left out: {error}")
+    for kind, paths in walk.left_out.items():
+        warnings.append(f"{len(paths)} {kind} prims, such as {paths[0]}, cannot be drawn and are left out")
+    if textures.faults:
+        lines = "".join(f"\n  {line}" for line in dict.fromkeys(textures.faults))
+        raise SceneError(f"{file}: {len(textures.faults)} textures cannot be read; put the files back or fix the paths:{lines}")
+    scene.warnings = list(dict.fromkeys([*warnings, *textures.warnings]))
+    if not scene.bodies:
+        lines = "".join(f"\n  {line}" for line in scene.warnings)
+        raise SceneError(f"{file} holds nothing that can be drawn (purposes: {', '.join(walk.purposes)}){lines}")
+    return scene
+
+
+def _add_bodies(scene: Scene, stage: Any, walk: Walk, textures: Textures, to_world: np.ndarray) -> None:
+    from pxr import UsdPhysics
+
+    unit = unit_of(stage)
+    any_collider = any(piece.collider is not None for group in walk.groups for piece in group.pieces)
+    physics = Physics(walk.time, unit, UsdPhysics.GetStageKilogramsPerUnit(stage), any_collider, walk.warnings)
+    maker = BodyMaker(walk.time, to_world, unit, Materials(walk.time, textures, walk.warnings), physics, walk.warnings)
+    identity = UNLABELLED
+    for group in walk.groups:
+        body = maker.make(group)
+        if body is None:
+            continue
+        if body.labelled:
+            identity += 1
+            body.instance_id = identity
+        scene.bodies[body.name] = body
+    if maker.cages:
+        cages = f"{len(maker.cages)} subdivision surfaces, such as {maker.cages[0]},"
+        walk.warnings.append(f"{cages} are drawn as their control cages")
+    warn_of_joints(stage, walk.warnings)
