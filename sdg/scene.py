@@ -69,7 +69,8 @@ class RigidBody:
 
     `motion`: static (never moves), dynamic (simulated) or kinematic. mass [kg] or, where it is None, density [kg/m3]
     times the volume of the collider. `collider`: hull (convex hull), box, sphere, decomposition (several hulls), mesh
-    (static bodies only), none. center_of_mass [3] in the object's frame or None: of the collider.
+    (static bodies only), none. center_of_mass [3] in the object's frame or None: of the collider. `pieces`: convex
+    meshes in the frame of the body's mesh, which a decomposition takes in its place.
     """
 
     motion: Literal["static", "dynamic", "kinematic"] = "static"
@@ -80,6 +81,7 @@ class RigidBody:
     restitution: float = 0.1
     collider: Literal["hull", "box", "sphere", "decomposition", "mesh", "none"] = "hull"
     center_of_mass: tuple[float, float, float] | None = None
+    pieces: tuple[Mesh, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -212,9 +214,14 @@ class Scene:
         twin = replace(self, bodies={}, lights={}, cameras={}, classes=list(self.classes), warnings=list(self.warnings))
         for name, body in self.bodies.items():
             twin.bodies[name] = replace(
-                body, object_to_world=body.object_to_world.copy(), materials=list(body.materials), rigid_body=replace(body.rigid_body)
+                body,
+                object_to_world=body.object_to_world.copy(),
+                materials=list(body.materials),
+                rigid_body=replace(body.rigid_body),
             )
-        twin.lights = {name: replace(light, object_to_world=light.object_to_world.copy()) for name, light in self.lights.items()}
+        twin.lights = {
+            name: replace(light, object_to_world=light.object_to_world.copy()) for name, light in self.lights.items()
+        }
         twin.cameras = {name: copy.copy(camera) for name, camera in self.cameras.items()}
         return twin
 
