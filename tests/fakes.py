@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import resource
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -10,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from sdg import Draws, Randomizer, Scene, SceneSource
-from sdg.errors import SampleRejected
+from sdg.errors import SampleRejected, SdgError
+from sdg.execution.events import Event
+from sdg.execution.execute import execute
 from sdg.job import Job
 from sdg.mesh import make_mesh
 from sdg.scene import Body, Camera, Material, Shape
@@ -71,27 +76,27 @@ class Slow(Randomizer):
 
 
 class Trouble(Randomizer):
-    """Misbehaves when ball 0 is drawn in the way of `at`: the fraction of samples that it hits."""
+    """Misbehaves in the samples that draw less than `below`."""
 
     how: str = "abort"
-    at: float = 0.0
+    below: float = 1.0
 
     def apply(self, scene: Scene, draw: Draws) -> None:
-        if draw.note("trouble", float(draw.rng.random())) >= self.at:
+        if draw.note("trouble", float(draw.rng.random())) >= self.below:
             return
         if self.how == "abort":
-            print("the engine says: cannot select fminimum", flush=True)
+            print("the engine says: cannot select", flush=True)
             os.abort()
         if self.how == "crash":
             raise ZeroDivisionError("a bug in a plug-in")
-        raise OSError(5, "a texture cannot be read")
+        raise SampleRejected("this never works")
 
 
 def job_data(**changes: Any) -> dict[str, Any]:
     """Return a small job as its YAML file would give it; `trouble`, `slow`: options of those randomizers."""
     data: dict[str, Any] = {
         "scene": {"type": f"{HERE}:Balls"},
-        "randomizers": [{"type": f"{HERE}:Shift"}],
+        "randomizers": [{"type": f"{HERE}:Shift", "name": "shift"}],
         "renderer": {"type": "raycast"},
         "writer": {"type": "webdataset", "samples_per_shard": 4},
         "samples": 10,
@@ -99,10 +104,43 @@ def job_data(**changes: Any) -> dict[str, Any]:
     }
     for name in ("slow", "trouble"):
         if name in changes:
-            data["randomizers"].append({"type": f"{HERE}:{name.title()}", **changes.pop(name)})
+            data["randomizers"].append({"type": f"{HERE}:{name.title()}", "name": name, **changes.pop(name)})
     return {**data, **changes}
 
 
 def make_job(**changes: Any) -> Job:
     """Return a small job."""
     return Job.model_validate(job_data(**changes))
+
+
+def write_job(path: Path, **changes: Any) -> Job:
+    """Write a small job to a file (JSON is YAML) and return it."""
+    path.write_text(json.dumps(job_data(**changes)))
+    return Job.load(path)
+
+
+def contents(output: Path) -> dict[str, bytes]:
+    """Return every file in an output folder."""
+    return {path.relative_to(output).as_posix(): path.read_bytes() for path in output.rglob("*") if path.is_file()}
+
+
+def say(event: Event) -> None:
+    """Print an event as a line of JSON."""
+    print(json.dumps(vars(event)), flush=True)
+
+
+def main(job: str, output: str, workers: str, file_limit: str = "0") -> int:
+    """Run a job as a command does; `file_limit` [bytes] limits the size of files."""
+    if int(file_limit):
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(file_limit), int(file_limit)))
+    try:
+        report = execute(Job.load(Path(job)), Path(output), job_path=Path(job), workers=int(workers), on_event=say)
+    except SdgError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(report.message, file=sys.stderr)
+    return report.exit_code
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -17,7 +17,7 @@ def readme(manifest: dict[str, Any], members: Sequence[Member]) -> str:
     own = [{"name": name, "dtype": "string"} for name in ("__key__", "__url__")]
     front = {
         "configs": [{"config_name": "default", "data_files": [{"split": "train", "path": "shard-*.tar"}]}],
-        "dataset_info": {"features": own + features},
+        **({"dataset_info": {"features": own + features}} if members else {}),
     }
     classes = "\n".join(f"| {UNLABELLED + 1 + n} | {name} |" for n, name in enumerate(manifest["classes"]))
     cameras = ", ".join(manifest["cameras"])

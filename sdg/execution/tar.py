@@ -10,8 +10,11 @@ from typing import BinaryIO
 from sdg.errors import OutputError
 
 BLOCK = 512
-END = bytes(2 * BLOCK)
+END = bytes(130 * BLOCK)
+"""The end of an archive: two blocks by the standard, and 64 KiB so that no reader which looks for the end of a zip there
+finds an .npz member and takes the shard for a zip (`zipfile.is_zipfile` does)."""
 KEY_LETTERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyz_-")
+BAD_HEADER = "the header of a member is damaged"
 HEADER = struct.Struct("100s8s8s8s12s12s8s1s100s6s2s32s32s8s8s155s12x")
 
 
@@ -62,15 +65,14 @@ class Entry:
     fault: str = ""
 
 
-def walk(file: BinaryIO, length: int) -> Iterator[Entry]:
+def walk(file: BinaryIO, length: int, position: int = 0) -> Iterator[Entry]:
     """Follow the headers of an archive of `length` bytes; the last entry has a fault unless the archive ends well."""
-    position = 0
     while True:
         file.seek(position)
         block = file.read(BLOCK)
         if block == bytes(BLOCK):
             rest = length - position - len(END)
-            if rest or file.read(BLOCK) != bytes(BLOCK):
+            if rest or block + file.read(len(END) - BLOCK) != END:
                 yield Entry("", position, 0, f"{rest} bytes after the end" if rest > 0 else "the end is damaged")
             return
         entry = _parse(block, position, length)
@@ -92,6 +94,6 @@ def _parse(block: bytes, position: int, length: int) -> Entry:
     except (ValueError, UnicodeEncodeError):
         good, size = False, 0
     if not good:
-        return Entry(name, position, 0, "not a header as sdg writes it")
+        return Entry(name, position, 0, BAD_HEADER)
     cut = position + BLOCK + size > length
     return Entry(name, position + BLOCK, size, "cut off inside of this member" if cut else "")

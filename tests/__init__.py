@@ -1,0 +1,1 @@
+"""The tests; `tests/test_run.py` is the end-to-end one."""
