@@ -19,7 +19,7 @@ Size = tuple[float, float, float]
 
 
 def _static(name: str, parts: list[Mesh], materials: list[Material], pose: np.ndarray, *, collider: str = "decomposition") -> Body:
-    rigid = RigidBody(motion="static", collider=collider)  # type: ignore[arg-type]
+    rigid = RigidBody(motion="static", collider=collider, pieces=tuple(parts))  # type: ignore[arg-type]
     return Body(name, merge(parts), pose, materials=materials, rigid_body=rigid)
 
 

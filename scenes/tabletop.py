@@ -11,11 +11,11 @@ from pydantic import AfterValidator, Field
 
 from sdg import transforms
 from sdg.errors import nearest
-from sdg.mesh import merge
+from sdg.mesh import Mesh, merge
 from sdg.patterns import color, make_pattern, sky
 from sdg.random import rng_for
 from sdg.scene import Body, Camera, Light, RigidBody, Scene, SceneSource, Texture
-from sdg.shapes import moved, rounded_box
+from sdg.shapes import moved, rounded_box, with_uvs
 
 from . import _kitchen, _room, _tools
 from ._objects import linear, plastic, printed
@@ -104,14 +104,21 @@ def _table(rng: np.random.Generator, size: tuple[float, float, float]) -> Body:
     parts = [moved(rounded_box((length, width, thick), 0.005, steps=3), (0, 0, height - thick / 2))]
     x, y = length / 2 - 0.07, width / 2 - 0.07
     for sign_x, sign_y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
-        parts.append(moved(rounded_box((leg, leg, height - thick), 0.006), (sign_x * x, sign_y * y, (height - thick) / 2)))
+        upright = _turned_uvs(rounded_box((leg, leg, height - thick), 0.006))
+        parts.append(moved(upright, (sign_x * x, sign_y * y, (height - thick) / 2)))
     for sign in (-1, 1):
         parts.append(moved(rounded_box((2 * x - leg, 0.022, 0.08), 0.003), (0, sign * y, height - thick - 0.04)))
         parts.append(moved(rounded_box((0.022, 2 * y - leg, 0.08), 0.003), (sign * x, 0, height - thick - 0.04)))
     texture = printed(make_pattern("wood", rng, 768), "table", scale=(1 / 0.9, 1 / 0.9))
-    rigid = RigidBody(motion="static", collider="decomposition", dynamic_friction=0.5)
+    rigid = RigidBody(motion="static", collider="decomposition", dynamic_friction=0.5, pieces=tuple(parts))
     wood = plastic((0.5, 0.35, 0.2), roughness=0.38, texture=texture)
     return Body("table", merge(parts), materials=[wood], semantic_class="table", rigid_body=rigid)
+
+
+def _turned_uvs(mesh: Mesh) -> Mesh:
+    """Return a mesh on which the grain runs upwards."""
+    assert mesh.uvs is not None
+    return with_uvs(mesh, mesh.uvs[:, ::-1] * (1.0, -1.0))
 
 
 def _bin(rng: np.random.Generator, pose: np.ndarray) -> Body:
@@ -123,7 +130,7 @@ def _bin(rng: np.random.Generator, pose: np.ndarray) -> Body:
         parts.append(moved(rounded_box((length, wall, height), 0.003), (0, sign * (width - wall) / 2, height / 2)))
         parts.append(moved(rounded_box((0.014, width + 0.02, 0.008), 0.003), (sign * (length / 2 + 0.004), 0, height - 0.004)))
         parts.append(moved(rounded_box((length + 0.02, 0.014, 0.008), 0.003), (0, sign * (width / 2 + 0.004), height - 0.004)))
-    rigid = RigidBody(motion="static", collider="decomposition", dynamic_friction=0.35)
+    rigid = RigidBody(motion="static", collider="decomposition", dynamic_friction=0.35, pieces=tuple(parts))
     paint = linear(*color(rng, saturation=(0.3, 0.7), value=(0.3, 0.7)).tolist())
     return Body("bin", merge(parts), pose, materials=[plastic(paint, roughness=0.4)], semantic_class="bin", rigid_body=rigid)
 

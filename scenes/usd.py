@@ -19,7 +19,9 @@ class Usd(SceneSource):
     """
 
     file: InputPath
-    variants: dict[str, dict[str, str]] = Field({}, description="variants to choose: prim path -> variant set -> variant")
+    variants: dict[str, dict[str, str]] = Field(
+        {}, description="variants to choose: prim path -> variant set -> variant"
+    )
     labels: dict[str, str] = Field(
         {},
         description="classes: glob of prim paths -> class, '' for none; `*` stays within one name, `**` crosses names; "

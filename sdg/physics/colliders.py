@@ -23,6 +23,8 @@ _ALMOST = 0.985
 """A hull that fills this share of its box collides as the box: boxes rest more quietly than general hulls."""
 _SOLID = 0.87
 """A piece that fills this share of its hull needs no decomposition."""
+_SMALL = 0.1
+"""A piece smaller than this share of the whole body needs none either."""
 _MAX_PRISMS = 400
 
 
@@ -80,16 +82,18 @@ def _parts_of(mesh: Mesh, rigid: RigidBody, name: str) -> list[Part]:
         return _hulls([piece.vertices for piece in rigid.pieces])
     if rigid.collider == "hull":
         return _hulls([mesh.vertices[np.unique(mesh.triangles)]])
+    pieces = split_pieces(mesh)
+    extent = max(float(np.ptp(mesh.bounds, axis=0).max()), 1e-12)
     parts = []
-    for piece in split_pieces(mesh):
-        parts += _piece_parts(piece, name, exact=rigid.collider == "mesh")
+    for piece in pieces:
+        parts += _piece_parts(piece, name, exact=rigid.collider == "mesh", small=np.ptp(piece.bounds, axis=0).max() < _SMALL * extent)
     return parts
 
 
-def _piece_parts(piece: Mesh, name: str, *, exact: bool) -> list[Part]:
-    """Return one hull for a convex piece, else prisms behind its triangles (static meshes) or a decomposition."""
+def _piece_parts(piece: Mesh, name: str, *, exact: bool, small: bool) -> list[Part]:
+    """Return one hull for a convex or small piece, else prisms behind its triangles (static meshes) or a decomposition."""
     hulls = _hulls([piece.vertices])
-    if hulls and piece.volume >= _SOLID * hulls[0].volume:
+    if hulls and (small or piece.volume >= _SOLID * hulls[0].volume):
         return hulls
     if _normal_of_flat(piece) is not None:
         return _flat_parts(piece)
@@ -159,7 +163,7 @@ def decompose(mesh: Mesh, name: str, *, threshold: float = 0.05, max_hulls: int 
 
     Raises ImportError where the package is missing.
     """
-    key = blake2b(f"{mesh.digest} {threshold} {max_hulls} 1".encode(), digest_size=12).hexdigest()
+    key = blake2b(f"{mesh.digest} {threshold} {max_hulls} 2".encode(), digest_size=12).hexdigest()
     file = _cache_folder() / f"{key}.npz"
     try:
         with np.load(file) as stored:
@@ -185,14 +189,15 @@ def _run_coacd(mesh: Mesh, name: str, threshold: float, max_hulls: int) -> list[
         coacd.Mesh(welded.astype(np.float64), triangles.ravel()[mesh.triangles]),
         threshold=threshold,
         max_convex_hull=max_hulls,
-        preprocess_resolution=30,
+        preprocess_resolution=50,
         mcts_iterations=60,
         mcts_nodes=12,
         max_ch_vertex=32,
         decimate=True,
         seed=0,
     )
-    return [np.asarray(points, np.float64) for points, _ in found]
+    # Remeshing of open surfaces inflates them; nothing may reach beyond the mesh itself.
+    return [np.clip(np.asarray(points, np.float64), *mesh.bounds) for points, _ in found]
 
 
 def _cache_folder() -> Path:
