@@ -38,8 +38,8 @@ def look(render: Render, camera: Camera, *bodies: Body) -> tuple[Frame, Objects]
 
 
 def camera(**changes: float) -> Camera:
-    options = {"width": 160, "height": 120, "fx": 200.0, "fy": 200.0, "cx": 80.0, "cy": 60.0} | changes
-    return Camera(int(options["width"]), int(options["height"]), *(options[name] for name in ("fx", "fy", "cx", "cy")))
+    o = {"width": 160, "height": 120, "fx": 200.0, "fy": 200.0, "cx": 80.0, "cy": 60.0} | changes
+    return Camera(int(o["width"]), int(o["height"]), o["fx"], o["fy"], o["cx"], o["cy"])
 
 
 def at(*position: float, rotation: np.ndarray | None = None) -> np.ndarray:
@@ -48,7 +48,9 @@ def at(*position: float, rotation: np.ndarray | None = None) -> np.ndarray:
 
 def test_a_sphere_fills_its_silhouette_ellipse(render: Render) -> None:
     lens, center, radius = camera(cx=70.0, fy=180.0), np.array([0.3, -0.1, 2.0]), 0.4
-    frame, objects = look(render, lens, Body("ball", mesh.sphere(radius, segments=256), at(*center), semantic_class="ball"))
+    frame, objects = look(
+        render, lens, Body("ball", mesh.sphere(radius, segments=256), at(*center), semantic_class="ball")
+    )
     rays = lens.rays()
     unit = rays / np.linalg.norm(rays, axis=-1, keepdims=True)
     along = unit @ center
@@ -80,8 +82,18 @@ def test_a_tilted_plane_has_the_depth_of_its_equation(render: Render) -> None:
 
 @pytest.mark.parametrize(("shift", "fraction"), [(0.5, 0.5), (0.75, 0.75), (0.25, 0.25)])
 def test_stacked_squares_are_visible_by_the_exact_fraction(render: Render, shift: float, fraction: float) -> None:
-    back = Body("back", mesh.plane(0.4, 0.4), at(0, 0, 2, rotation=transforms.axis_angle((1, 0, 0), math.pi)), semantic_class="square")
-    front = Body("front", mesh.plane(0.2, 0.2), at(shift * 0.2, 0, 1, rotation=transforms.axis_angle((1, 0, 0), math.pi)), semantic_class="lid")
+    back = Body(
+        "back",
+        mesh.plane(0.4, 0.4),
+        at(0, 0, 2, rotation=transforms.axis_angle((1, 0, 0), math.pi)),
+        semantic_class="square",
+    )
+    front = Body(
+        "front",
+        mesh.plane(0.2, 0.2),
+        at(shift * 0.2, 0, 1, rotation=transforms.axis_angle((1, 0, 0), math.pi)),
+        semantic_class="lid",
+    )
     frame, objects = look(render, camera(), back, front)
     assert objects.names == ["back", "front"]
     assert objects.amodal_pixels.tolist() == [1600, 1600]
@@ -126,7 +138,12 @@ def test_a_body_that_reaches_behind_the_camera_is_clipped(render: Render) -> Non
 
 def test_an_off_centre_lens_with_oblong_pixels_projects_by_its_matrix(render: Render) -> None:
     lens = camera(width=200, height=90, fx=150.0, fy=240.0, cx=61.3, cy=20.8)
-    cube = Body("cube", mesh.box((0.3, 0.2, 0.1)), at(0.2, 0.05, 1.5, rotation=transforms.axis_angle((1, 2, 3), 0.7)), semantic_class="cube")
+    cube = Body(
+        "cube",
+        mesh.box((0.3, 0.2, 0.1)),
+        at(0.2, 0.05, 1.5, rotation=transforms.axis_angle((1, 2, 3), 0.7)),
+        semantic_class="cube",
+    )
     _, objects = look(render, lens, cube)
     corners = objects.box_3d_corners[0].astype(float)
     pixels = (lens.matrix @ corners.T).T
@@ -167,8 +184,15 @@ def test_an_empty_view_keeps_dtypes_and_shapes(render: Render) -> None:
 def test_both_renderers_agree_bit_for_bit_on_ids() -> None:
     def frame_of(renderer: Raycast | Mitsuba) -> Frame:
         bodies = [
-            Body(f"b{n}", make, at(0.15 * n - 0.3, 0.05 * n, 1 + 0.1 * n, rotation=transforms.random_rotation(rng_for(1, n, "pose"))), semantic_class="thing")
-            for n, make in enumerate([mesh.box((0.2, 0.3, 0.1)), mesh.cylinder(0.1, 0.2), mesh.sphere(0.12), mesh.box((0.1, 0.1, 0.4))])
+            Body(
+                f"b{n}",
+                make,
+                at(0.15 * n - 0.3, 0.05 * n, 1 + 0.1 * n, rotation=transforms.random_rotation(rng_for(1, n, "pose"))),
+                semantic_class="thing",
+            )
+            for n, make in enumerate(
+                [mesh.box((0.2, 0.3, 0.1)), mesh.cylinder(0.1, 0.2), mesh.sphere(0.12), mesh.box((0.1, 0.1, 0.4))]
+            )
         ]
         with renderer.open() as opened:
             return look(opened, camera(width=320, height=240, cx=160.0, cy=120.0, fx=300.0, fy=300.0), *bodies)[0]
@@ -185,7 +209,13 @@ def test_cutouts_let_the_ray_through_and_glass_does_not() -> None:
     half = Material(opacity_texture=Texture(alpha, srgb=False, wrap="clamp"), opacity_threshold=0.5)
     facing = transforms.axis_angle((1, 0, 0), math.pi)
     leaf = Body("leaf", mesh.plane(0.4, 0.4), at(0, 0, 1, rotation=facing), materials=[half], semantic_class="leaf")
-    pane = Body("pane", mesh.box((0.1, 0.1, 0.01)), at(0, 0.24, 1), materials=[Material(transmission=1.0)], semantic_class="pane")
+    pane = Body(
+        "pane",
+        mesh.box((0.1, 0.1, 0.01)),
+        at(0, 0.24, 1),
+        materials=[Material(transmission=1.0)],
+        semantic_class="pane",
+    )
     wall = Body("wall", mesh.plane(4, 4), at(0, 0, 2, rotation=facing), semantic_class="wall")
     with Mitsuba(quality="preview").open() as opened:
         frame, _ = look(opened, camera(), leaf, pane, wall)
@@ -206,3 +236,17 @@ def test_lights_are_not_seen() -> None:
     assert frame["rgb"][60, 80].max() < 250
 
 
+def test_colour_and_labels_use_the_same_rays() -> None:
+    lens = camera(width=200, height=150, fx=150.0, fy=240.0, cx=61.3, cy=40.8)
+    lens.exposure = -1.0
+    scene = Scene()
+    scene.add(Body("dark", mesh.plane(60, 60), at(0, 0, 4), materials=[Material((0, 0, 0), specular=0, roughness=1)]))
+    pose = at(0.2, 0.15, 1.5, rotation=transforms.axis_angle((1, 2, 3), 0.7))
+    scene.add(Body("light", mesh.box((0.6, 0.4, 0.1)), pose, materials=[Material((1, 1, 1))], semantic_class="cube"))
+    scene.lights["sky"] = Light("dome")
+    with Mitsuba(quality="preview", samples_per_pixel=64, denoise="off").open() as opened:
+        frame = opened(scene, lens, RENDERED, rng_for(0, 0, "test"))
+    bright, labelled = frame["rgb"].mean(axis=-1) > 137, frame["instance"] == 2
+    assert (bright & labelled).sum() / (bright | labelled).sum() > 0.97
+    edge = bright != labelled
+    assert abs(np.nonzero(bright)[1].mean() - np.nonzero(labelled)[1].mean()) < 0.2 and edge.sum() < 60

@@ -60,7 +60,13 @@ def mesh_span(vertices: np.ndarray, triangles: np.ndarray, lens: np.ndarray, nea
 
 @njit(cache=True, nogil=True)
 def cast(
-    vertices: np.ndarray, triangles: np.ndarray, lens: np.ndarray, near: float, origin: np.ndarray, depth: np.ndarray, hit: np.ndarray
+    vertices: np.ndarray,
+    triangles: np.ndarray,
+    lens: np.ndarray,
+    near: float,
+    origin: np.ndarray,
+    depth: np.ndarray,
+    hit: np.ndarray,
 ) -> None:
     """Cast the ray of each pixel centre and keep the nearest triangle.
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import transforms
-from ..scene import Body, Camera
+from sdg import transforms
+from sdg.scene import Body, Camera
 
 
 @dataclass(frozen=True)

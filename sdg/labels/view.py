@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..annotations import UNLABELLED
-from ..renderer import Frame
-from ..scene import Body, Camera, Scene
+from sdg.annotations import UNLABELLED
+from sdg.renderer import Frame
+from sdg.scene import Body, Camera, Scene
+
 from .geometry import camera_vertices, loose_box, mask_box, silhouette
 from .objects import Objects
 
@@ -48,7 +49,9 @@ def label_objects(scene: Scene, camera: Camera, instance: np.ndarray) -> Objects
     return _stack([row for row in rows if row is not None], camera)
 
 
-def _label_object(scene: Scene, body: Body, camera: Camera, instance: np.ndarray, visible: int) -> dict[str, object] | None:
+def _label_object(
+    scene: Scene, body: Body, camera: Camera, instance: np.ndarray, visible: int
+) -> dict[str, object] | None:
     vertices = camera_vertices(body, camera)
     shape = silhouette(vertices, body.mesh.triangles, camera)
     if not visible and (shape is None or not shape.mask.any()):
@@ -64,7 +67,9 @@ def _label_object(scene: Scene, body: Body, camera: Camera, instance: np.ndarray
         box_amodal = shape.box()
     low, high = body.mesh.bounds * np.asarray(body.scale)
     low, high = np.minimum(low, high), np.maximum(low, high)
-    corners = np.array([[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+    corners = np.array(
+        [[(low, high)[i][0], (low, high)[j][1], (low, high)[k][2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)]
+    )
     object_to_camera = camera.world_to_camera @ body.object_to_world
     return {
         "names": body.name,

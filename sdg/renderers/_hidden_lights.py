@@ -9,18 +9,22 @@ from typing import Any
 def make_hider_class(mi: ModuleType, dr: ModuleType) -> type[Any]:
     """Return the integrator class for the active Mitsuba variant."""
 
-    class Hider(mi.SamplingIntegrator):  # type: ignore[misc,name-defined]
+    class Hider(mi.SamplingIntegrator):  # type: ignore[name-defined]
         """Starts the paths of `inner` behind the lights; `is_light` [ids] says which shapes are lights."""
 
         def __init__(self, inner: Any, is_light: Any) -> None:
             super().__init__(mi.Properties())
             self.inner, self.is_light = inner, is_light
 
-        def sample(self, scene: Any, sampler: Any, ray: Any, medium: Any = None, active: Any = True) -> tuple[Any, Any, list[Any]]:
+        def sample(
+            self, scene: Any, sampler: Any, ray: Any, medium: Any = None, active: Any = True
+        ) -> tuple[Any, Any, list[Any]]:
             def in_light(origin: Any, looking: Any) -> tuple[Any, Any]:
                 found = scene.ray_intersect_preliminary(mi.Ray3f(origin, ray.d), True, looking)
                 number = dr.reinterpret_array(mi.UInt32, found.shape)
-                light = looking & found.is_valid() & dr.gather(mi.Bool, self.is_light, number, looking & found.is_valid())
+                light = (
+                    looking & found.is_valid() & dr.gather(mi.Bool, self.is_light, number, looking & found.is_valid())
+                )
                 moved = origin + ray.d * (found.t * (1 + 1e-5) + 1e-5)
                 return dr.select(light, moved, origin), light
 
@@ -31,6 +35,6 @@ def make_hider_class(mi: ModuleType, dr: ModuleType) -> type[Any]:
                 labels=("origin", "looking"),
             )
             ray.o = origin
-            return tuple(self.inner.sample(scene, sampler, ray, medium, active))  # type: ignore[return-value]
+            return tuple(self.inner.sample(scene, sampler, ray, medium, active))
 
     return Hider

@@ -18,7 +18,14 @@ def _wrapped(index: int, size: int, mode: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _texture(
-    use: int, u0: float, v0: float, uses: np.ndarray, uv_maps: np.ndarray, texels: np.ndarray, curve: np.ndarray, out: np.ndarray
+    use: int,
+    u0: float,
+    v0: float,
+    uses: np.ndarray,
+    uv_maps: np.ndarray,
+    texels: np.ndarray,
+    curve: np.ndarray,
+    out: np.ndarray,
 ) -> None:
     """Put the bilinear, linear value of a texture use at mesh uv into `out` [3]; `curve` [256]: sRGB to linear."""
     row = uv_maps[use]

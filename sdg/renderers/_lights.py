@@ -34,7 +34,7 @@ def radiance(light: Light) -> np.ndarray:
     color = np.asarray(light.color, float)
     if light.color_temperature is not None:
         color = color * blackbody_rgb(light.color_temperature)
-    return color * light.intensity * 2.0**light.exposure
+    return np.asarray(color * light.intensity * 2.0**light.exposure)
 
 
 def collect(lights: list[Light], *, environment_height: int = 128) -> Emitters:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -47,16 +48,45 @@ class Geometry:
     body: np.ndarray
 
 
-def pack_tables(scene: Scene) -> tuple[Tables, dict[int, int]]:
-    """Collect the materials of all visible bodies; the second result maps id(material) to its number."""
-    numbers: dict[int, int] = {}
-    materials: list[Material] = []
-    for body in scene.visible_bodies():
-        for material in body.materials or [Material()]:
-            if id(material) not in numbers:
-                numbers[id(material)] = len(materials)
-                materials.append(material)
-    materials = materials or [Material()]
+@dataclass(frozen=True)
+class Group:
+    """Triangles first .. last - 1; `material` is the number of the special material that all of them have, or None."""
+
+    first: int
+    last: int
+    material: int | None
+
+
+def special(material: Material) -> bool:
+    """Say whether a material cannot share the common surface model: it is glass or emits light."""
+    return material.transmission > 0 or any(material.emission)
+
+
+def arrange(geometry: Geometry, is_special: Sequence[bool]) -> tuple[Geometry, list[Group]]:
+    """Put the triangles with common materials first, then those of each body and special material together."""
+    lone = np.asarray(is_special, bool)[geometry.material]
+    key = np.where(lone, 1 + geometry.body.astype(np.int64) * len(is_special) + geometry.material, 0)
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    arranged = replace(
+        geometry,
+        triangles=geometry.triangles[order],
+        material=geometry.material[order],
+        body=geometry.body[order],
+    )
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    ends = [*starts[1:], len(key)]
+    groups = [
+        Group(int(first), int(last), int(arranged.material[first]) if key[first] else None)
+        for first, last in zip(starts, ends, strict=True)
+    ]
+    return arranged, groups
+
+
+def pack_tables(scene: Scene) -> tuple[Tables, list[Material]]:
+    """Collect the materials of all visible bodies; the second result lists them by number."""
+    listed = [material for body in scene.visible_bodies() for material in body.materials]
+    materials = [Material(), *{id(material): material for material in listed}.values()]
     uses: dict[int, int] = {}
     textures: list[Texture] = []
     slots = np.full((len(materials), len(TEXTURE_SLOTS)), -1, np.int32)
@@ -69,7 +99,7 @@ def pack_tables(scene: Scene) -> tuple[Tables, dict[int, int]]:
                     textures.append(texture)
                 slots[row, column] = uses[id(texture)]
     rows = np.array([_material_row(material) for material in materials], np.float32)
-    return Tables(rows, slots, *_pack_textures(textures)), numbers
+    return Tables(rows, slots, *_pack_textures(textures)), materials
 
 
 def _material_row(m: Material) -> list[float]:
@@ -118,10 +148,16 @@ def pack_texels(pixels: np.ndarray) -> np.ndarray:
 def pack_bodies(bodies: Sequence[Body], numbers: dict[int, int]) -> Geometry:
     """Put the triangles of `bodies` into one list, in the world, counter-clockwise seen from outside."""
     parts = [_pack_body(body, number, numbers) for number, body in enumerate(bodies)]
+    if not parts:
+        return Geometry(
+            *(np.zeros((0, n), np.float32) for n in (3, 3, 2)), *(np.zeros(n, np.int32) for n in ((0, 3), 0, 0))
+        )
     offsets = np.cumsum([0] + [len(part.vertices) for part in parts])
     for part, offset in zip(parts, offsets[:-1], strict=True):
         part.triangles = part.triangles + np.int32(offset)
-    return Geometry(*(np.concatenate([getattr(part, name) for part in parts]) for name in Geometry.__dataclass_fields__))
+    return Geometry(
+        *(np.concatenate([getattr(part, name) for part in parts]) for name in Geometry.__dataclass_fields__)
+    )
 
 
 def _pack_body(body: Body, number: int, numbers: dict[int, int]) -> Geometry:
@@ -140,3 +176,14 @@ def _pack_body(body: Body, number: int, numbers: dict[int, int]) -> Geometry:
         of_body[np.clip(chosen, 0, len(of_body) - 1)],
         np.full(len(triangles), number, np.int32),
     )
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Compare nested lists, tuples, dataclasses and arrays."""
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.shape == b.shape and bool(np.array_equal(a, b))
+    if isinstance(a, list | tuple):
+        return isinstance(b, list | tuple) and len(a) == len(b) and all(equal(x, y) for x, y in zip(a, b, strict=True))
+    if hasattr(a, "__dataclass_fields__"):
+        return type(a) is type(b) and all(equal(getattr(a, name), getattr(b, name)) for name in a.__dataclass_fields__)
+    return bool(a == b)

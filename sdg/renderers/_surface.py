@@ -23,7 +23,7 @@ ALPHA_MIN = 0.002
 def make_surface_class(mi: ModuleType, dr: ModuleType) -> type[Any]:
     """Return the BSDF class for the active Mitsuba variant."""
 
-    class Surface(mi.BSDF):  # type: ignore[misc,name-defined]
+    class Surface(mi.BSDF):  # type: ignore[name-defined]
         """Tables of materials; `first` is the number of the mesh's first triangle in them."""
 
         def __init__(self, props: Any) -> None:
@@ -104,7 +104,9 @@ def make_surface_class(mi: ModuleType, dr: ModuleType) -> type[Any]:
         def _frame(self, number: Any, si: Any, active: Any) -> Any:
             """Return the frame of the normal map in the frame of the shading normal."""
             texture, there = self._texture(number, 3, si.uv, active)
-            normal = dr.normalize(mi.Vector3f(2 * texture.x - 1, 2 * texture.y - 1, dr.maximum(2 * texture.z - 1, 0.05)))
+            normal = dr.normalize(
+                mi.Vector3f(2 * texture.x - 1, 2 * texture.y - 1, dr.maximum(2 * texture.z - 1, 0.05))
+            )
             tangent = si.to_local(si.dp_du)
             tangent = dr.normalize(mi.Vector3f(tangent.x, tangent.y, 0))
             usable = there & dr.all(dr.isfinite(tangent)) & (dr.squared_norm(si.dp_du) > 0)
@@ -130,7 +132,9 @@ def make_surface_class(mi: ModuleType, dr: ModuleType) -> type[Any]:
             d, g = ggx.eval(half), ggx.G(wi, wo, half)
             fresnel = reflection + (1 - reflection) * (1 - dr.clip(dr.dot(wi, half), 0, 1)) ** 5
             value = fresnel * (d * g / (4 * wi.z)) + diffuse * (dr.inv_pi * wo.z)
-            density = chance * ggx.pdf(wi, half) / (4 * dr.maximum(dr.dot(wi, half), 1e-6)) + (1 - chance) * dr.inv_pi * wo.z
+            density = (
+                chance * ggx.pdf(wi, half) / (4 * dr.maximum(dr.dot(wi, half), 1e-6)) + (1 - chance) * dr.inv_pi * wo.z
+            )
             return value, density
 
         def _sided(self, number: Any, si: Any, wo: Any, active: Any) -> tuple[Any, Any, Any, Any, Any]:
@@ -174,7 +178,9 @@ def make_surface_class(mi: ModuleType, dr: ModuleType) -> type[Any]:
             _, _, chance = self._lobes(base, metallic, f0, wi.z)
             ggx = mi.MicrofacetDistribution(self.ggx, alpha, alpha, True)
             half, _ = ggx.sample(wi, sample2)
-            wo = dr.select(sample1 < chance, mi.reflect(wi, mi.Normal3f(half)), mi.warp.square_to_cosine_hemisphere(sample2))
+            wo = dr.select(
+                sample1 < chance, mi.reflect(wi, mi.Normal3f(half)), mi.warp.square_to_cosine_hemisphere(sample2)
+            )
             value, density = self._evaluate(wi, wo, base, alpha, metallic, f0)
             valid &= (wo.z > 1e-5) & (density > 0)
             if frame is not None:

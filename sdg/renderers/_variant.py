@@ -13,7 +13,8 @@ VARIANTS = ("cuda_ad_rgb", "llvm_ad_rgb", "scalar_rgb")
 _PROBE = """
 import sys, mitsuba as mi
 mi.set_variant(sys.argv[1])
-scene = mi.load_dict({"type": "scene", "i": {"type": "path"}, "s": {"type": "sphere", "radius": 0.5, "center": [0, 0, 5]}, "e": {"type": "constant"},
+scene = mi.load_dict({"type": "scene", "i": {"type": "path"},
+    "s": {"type": "sphere", "radius": 0.5, "center": [0, 0, 5]}, "e": {"type": "constant"},
     "c": {"type": "perspective", "film": {"type": "hdrfilm", "width": 4, "height": 4}}})
 assert 0 < __import__("numpy").array(mi.render(scene, spp=1)).mean() < 2
 print("rendered")
@@ -34,7 +35,12 @@ def llvm_library(environment: Mapping[str, str], prefix: str) -> str | None:
     chosen = environment.get("DRJIT_LIBLLVM_PATH")
     if chosen:
         return chosen
-    found = [path for folder in ("lib", "lib64", "bin") for path in (Path(prefix) / folder).glob("libLLVM*.*") if path.is_file()]
+    found = [
+        path
+        for folder in ("lib", "lib64", "bin")
+        for path in (Path(prefix) / folder).glob("libLLVM*.*")
+        if path.is_file()
+    ]
     found += list((Path(prefix) / "Library" / "bin").glob("LLVM*.dll"))
     real = sorted((path for path in found if not path.is_symlink()), key=lambda path: path.name)
     return str(real[-1]) if real else None
@@ -53,14 +59,21 @@ def probe_variant(variant: str, *, timeout: float = 120.0) -> VariantReport:
     """Render four by four pixels with `variant` in a subprocess."""
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _PROBE, variant], capture_output=True, text=True, timeout=timeout, env=engine_environment(), check=False
+            [sys.executable, "-c", _PROBE, variant],
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            env=engine_environment(),
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return VariantReport(variant, False, f"did not answer within {timeout:g} s")
     if done.returncode == 0 and "rendered" in done.stdout:
         return VariantReport(variant, True)
     lines = [line for line in done.stderr.strip().splitlines() if line.strip()]
-    return VariantReport(variant, False, lines[-1].strip() if lines else f"the probe ended with status {done.returncode}")
+    return VariantReport(
+        variant, False, lines[-1].strip() if lines else f"the probe ended with status {done.returncode}"
+    )
 
 
 def probe() -> list[VariantReport]:

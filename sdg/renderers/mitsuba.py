@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -18,6 +18,7 @@ from sdg.renderer import Frame, Render, Renderer
 from sdg.scene import Camera, Scene
 from sdg.sensors.tone import develop, encode_srgb
 
+from ._mitsuba_rays import FirstHits
 from ._variant import VariantReport, choose_variant, engine_environment
 from ._variant import probe as probe
 
@@ -52,7 +53,9 @@ class Mitsuba(Renderer):
         """The preset with the options that were given put over it."""
         preset = PRESETS[self.quality]
         return Quality(
-            self.samples_per_pixel or preset.samples_per_pixel, self.max_depth or preset.max_depth, self.denoise or preset.denoise
+            self.samples_per_pixel or preset.samples_per_pixel,
+            self.max_depth or preset.max_depth,
+            self.denoise or preset.denoise,
         )
 
     @cached_property
@@ -103,7 +106,7 @@ class Engine:
     def __call__(self, scene: Scene, camera: Camera, annotations: Sequence[str], rng: np.random.Generator) -> Frame:
         """Render what `sdg.annotations.RENDERED` names."""
         self.stage.show(scene)
-        labels = self.stage.first_hits(camera)
+        labels = self.stage.rays.first_hits(camera)
         frame: Frame = {
             "depth": labels.depth.astype(np.float32),
             "normals": labels.normals.astype(np.float32),
@@ -116,13 +119,13 @@ class Engine:
             frame["rgb"] = develop(self._denoised(noisy, camera, labels), camera.exposure)
         return {name: frame[name] for name in annotations}
 
-    def _denoised(self, noisy: np.ndarray, camera: Camera, labels: Any) -> np.ndarray:
+    def _denoised(self, noisy: np.ndarray, camera: Camera, labels: FirstHits) -> np.ndarray:
         """Filter path-tracing noise with Open Image Denoise, guided by albedo and normals."""
         if self.settings.denoise == "off":
             return noisy
         import mitsuba_oidn
 
-        albedo, normals = self.stage.guides(camera, labels)
+        albedo, normals = self.stage.rays.guides(camera, labels)
         quality = {"fast": "Fast", "balanced": "Balanced", "high": "High"}[self.settings.denoise]
         filtered = mitsuba_oidn.denoise(
             np.ascontiguousarray(noisy, np.float32),

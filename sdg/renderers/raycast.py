@@ -93,5 +93,3 @@ def _hit_mesh(body: Body, camera: Camera) -> tuple[np.ndarray, np.ndarray]:
     faces = face_normals(vertices, body.mesh.triangles)
     faces /= np.maximum(np.linalg.norm(faces, axis=1, keepdims=True), 1e-30)
     return z, np.where((triangle >= 0)[..., None], faces[triangle], 0.0)
-
-

@@ -46,7 +46,7 @@ def encode_srgb(linear: np.ndarray) -> np.ndarray:
     """Encode linear values 0..1 as sRGB uint8 (IEC 61966-2-1), rounded to the nearest step."""
     x = np.clip(linear, 0.0, 1.0)
     encoded = np.where(x <= 0.0031308, 12.92 * x, 1.055 * np.power(np.maximum(x, 0.0031308), 1 / 2.4) - 0.055)
-    return (encoded * 255 + 0.5).astype(np.uint8)
+    return np.asarray((encoded * 255 + 0.5).astype(np.uint8))
 
 
 def decode_srgb(encoded: np.ndarray) -> np.ndarray:
