@@ -21,7 +21,7 @@ HEADER = struct.Struct("100s8s8s8s12s12s8s1s100s6s2s32s32s8s8s155s12x")
 def header(name: str, size: int) -> bytes:
     """Return the header block of one member of `size` bytes."""
     numbers = (b"0000644", b"0000000", b"0000000", b"%011o" % size, b"%011o" % 0)
-    fields = (b"0", b"", b"ustar\0", b"00", b"", b"", b"0000000", b"0000000", b"")
+    fields = (b"0", b"", b"ustar\0", b"00", b"", b"", b"", b"", b"")
     block = HEADER.pack(name.encode("ascii"), *numbers, b" " * 8, *fields)
     return block[:148] + b"%06o\0 " % sum(block) + block[156:]
 
@@ -94,6 +94,6 @@ def _parse(block: bytes, position: int, length: int) -> Entry:
     except (ValueError, UnicodeEncodeError):
         good, size = False, 0
     if not good:
-        return Entry(name, position, 0, BAD_HEADER)
+        return Entry("", position, 0, BAD_HEADER)
     cut = position + BLOCK + size > length
     return Entry(name, position + BLOCK, size, "cut off inside of this member" if cut else "")
