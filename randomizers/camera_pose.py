@@ -28,7 +28,8 @@ class CameraPose(Randomizer):
 
     cameras: tuple[str, ...] = Field(("*",), description="names of the cameras; * and ?")
     target: Literal["region", "bodies", "body"] | tuple[float, float, float] = Field(
-        "region", description="region: its centre; bodies: the centre of those that count; body: a uniform choice of them; or a point [m]"
+        "region",
+        description="region: its centre; bodies: the centre of those that count; body: a uniform choice of them; or a point [m]",
     )
     bodies: tuple[str, ...] | None = Field(
         None, description="names or classes of the labelled bodies that count; default: the dynamic ones, else all"
@@ -36,9 +37,11 @@ class CameraPose(Randomizer):
     distance: Positive = Field([0.7, 1.4], description="from the target [m], uniform")  # type: ignore[assignment]
     elevation: Number = Field([0.35, 1.25], description="above the horizon [rad], uniform")  # type: ignore[assignment]
     azimuth: Number = Field([0.0, 2 * math.pi], description="from +x about z [rad], uniform")  # type: ignore[assignment]
-    jitter: NonNegative = Field([0.0, 0.05], description="length of a uniform direction added to the target [m], uniform")  # type: ignore[assignment]
+    jitter: NonNegative = Field(
+        [0.0, 0.05], description="length of a uniform direction added to the target [m], uniform"
+    )  # type: ignore[assignment]
     roll: Number = Field({"normal": [0.0, 0.05]}, description="about the optical axis [rad], normal")  # type: ignore[assignment]
-    field_of_view: Annotated[Positive, within(0.01, 3.0)] | None = Field(  # type: ignore[valid-type]
+    field_of_view: Annotated[Positive, within(0.01, 3.0)] | None = Field(
         None, description="horizontal [rad], for a principal point in the middle; default: as it is"
     )
     clearance: float = Field(0.15, ge=0, description="least distance to any surface [m]")
@@ -82,13 +85,17 @@ class CameraPose(Randomizer):
                 draw.note(f"{name}.tries", number + 1)
                 return moved
             reasons[fault] = reasons.get(fault, 0) + 1
-        told = ", ".join(f"{fault} ({count} times)" for fault, count in sorted(reasons.items(), key=lambda item: -item[1]))
+        told = ", ".join(
+            f"{fault} ({count} times)" for fault, count in sorted(reasons.items(), key=lambda item: -item[1])
+        )
         raise SampleRejected(f"camera '{name}' found no pose in {self.tries} tries: {told}")
 
     def _propose(self, scene: Scene, counting: list[Body], camera: Camera, draw: Draws) -> tuple[Camera, np.ndarray]:
         """Return the moved camera and its target."""
         middle = self._middle(scene, counting, draw)
-        target = middle + draw("jitter", self.jitter) * draw.note("jitter_direction", transforms.random_direction(draw.rng))
+        target = middle + draw("jitter", self.jitter) * draw.note(
+            "jitter_direction", transforms.random_direction(draw.rng)
+        )
         elevation, azimuth = draw("elevation", self.elevation), draw("azimuth", self.azimuth)
         eye = shell_point(middle, draw("distance", self.distance), elevation, azimuth)
         pose = transforms.look_at(eye, target, roll=draw("roll", self.roll))
@@ -114,7 +121,9 @@ class CameraPose(Randomizer):
         factor = camera.width / 2 / math.tan(draw("field_of_view", option) / 2) / camera.fx
         return {"fx": camera.fx * factor, "fy": camera.fy * factor}
 
-    def _fault(self, sight: Sight, labelled: set[str], counting: list[Body], camera: Camera, target: np.ndarray) -> str | None:
+    def _fault(
+        self, sight: Sight, labelled: set[str], counting: list[Body], camera: Camera, target: np.ndarray
+    ) -> str | None:
         """Say why a pose cannot be used."""
         eye = camera.camera_to_world[:3, 3]
         clear = sight.clearance(eye, max(self.clearance, 1e-3), target=target)

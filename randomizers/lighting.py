@@ -31,17 +31,24 @@ class Lighting(Randomizer):
     """
 
     count: Count = Field([1, 3], description="number of lights beside the sky, whole number, uniform")  # type: ignore[assignment]
-    kinds: tuple[Kind, ...] = Field(("rect", "disk", "sphere"), min_length=1, description="uniform choice for each light")
+    kinds: tuple[Kind, ...] = Field(
+        ("rect", "disk", "sphere"), min_length=1, description="uniform choice for each light"
+    )
     distance: Positive = Field([0.8, 1.8], description="from the region's centre [m], uniform")  # type: ignore[assignment]
     elevation: Number = Field([0.4, 1.5], description="above the horizon [rad], uniform")  # type: ignore[assignment]
     azimuth: Number = Field([0.0, 2 * math.pi], description="from +x about z [rad], uniform")  # type: ignore[assignment]
-    irradiance: Positive = Field({"log_uniform": [0.5, 4.0]}, description="of each light at the centre [W/m2], log-uniform")  # type: ignore[assignment]
-    color_temperature: Annotated[Number, within(1000, 20000)] = Field([2700, 7500], description="[K], uniform")  # type: ignore[assignment,valid-type]
+    irradiance: Positive = Field(
+        {"log_uniform": [0.5, 4.0]}, description="of each light at the centre [W/m2], log-uniform"
+    )  # type: ignore[assignment]
+    color_temperature: Annotated[Number, within(1000, 20000)] = Field([2700, 7500], description="[K], uniform")  # type: ignore[assignment]
     size: Positive = Field({"log_uniform": [0.1, 1.0]}, description="edge or diameter [m], log-uniform")  # type: ignore[assignment]
     sky: Literal["procedural", "none", "keep"] | InputPath = Field(
-        "procedural", description="procedural, none, keep (the scene's domes) or a folder of .hdr/.exr panoramas (uniform choice)"
+        "procedural",
+        description="procedural, none, keep (the scene's domes) or a folder of .hdr/.exr panoramas (uniform choice)",
     )
-    sky_irradiance: Positive = Field({"log_uniform": [0.3, 2.0]}, description="of the sky on level ground [W/m2], log-uniform")  # type: ignore[assignment]
+    sky_irradiance: Positive = Field(
+        {"log_uniform": [0.3, 2.0]}, description="of the sky on level ground [W/m2], log-uniform"
+    )  # type: ignore[assignment]
     sky_rotation: Number = Field([0.0, 2 * math.pi], description="about z [rad], uniform")  # type: ignore[assignment]
     keep_scene_lights: bool = Field(False, description="whether the scene's own lights stay")
 
@@ -68,7 +75,9 @@ class Lighting(Randomizer):
     def _light(self, scene: Scene, center: np.ndarray, draw: Draws, name: str) -> Light:
         kind: Kind = draw.note(f"{name}.kind", self.kinds[int(draw.rng.integers(len(self.kinds)))])
         distance = draw(f"{name}.distance", self.distance)
-        place = shell_point(center, distance, draw(f"{name}.elevation", self.elevation), draw(f"{name}.azimuth", self.azimuth))
+        place = shell_point(
+            center, distance, draw(f"{name}.elevation", self.elevation), draw(f"{name}.azimuth", self.azimuth)
+        )
         size, irradiance = draw(f"{name}.size", self.size), draw(f"{name}.irradiance", self.irradiance)
         temperature = draw(f"{name}.color_temperature", self.color_temperature)
         if kind != "distant":
@@ -78,7 +87,13 @@ class Lighting(Randomizer):
         pose = _shining_at(place, center)
         half = size / 2
         # Radiance times the solid angle that the light covers, seen from the centre, is the irradiance.
-        area = {"rect": size * size, "disk": math.pi * half**2, "sphere": math.pi * half**2, "cylinder": size * size / 5, "distant": distance**2}
+        area = {
+            "rect": size * size,
+            "disk": math.pi * half**2,
+            "sphere": math.pi * half**2,
+            "cylinder": size * size / 5,
+            "distant": distance**2,
+        }
         return Light(
             kind,
             pose,
@@ -101,7 +116,9 @@ class Lighting(Randomizer):
         turn = transforms.axis_angle((0, 0, 1), draw("sky.rotation", self.sky_rotation))
         irradiance = draw("sky.irradiance", self.sky_irradiance)
         texture = Texture(pixels, srgb=False, name="sky")
-        return Light("dome", transforms.transform(turn), intensity=irradiance / level_irradiance(pixels), texture=texture)
+        return Light(
+            "dome", transforms.transform(turn), intensity=irradiance / level_irradiance(pixels), texture=texture
+        )
 
     def _files(self) -> list[Path]:
         assert isinstance(self.sky, Path)
@@ -124,7 +141,9 @@ def read_panorama(file: Path) -> np.ndarray:
     try:
         pixels = cv2.imread(str(file), cv2.IMREAD_UNCHANGED)
     except cv2.error as error:
-        raise SceneError(f"{file}: cannot be read as a panorama ({' '.join(str(error).split())}); convert it to .hdr") from None
+        raise SceneError(
+            f"{file}: cannot be read as a panorama ({' '.join(str(error).split())}); convert it to .hdr"
+        ) from None
     if pixels is None or pixels.ndim != 3 or pixels.shape[2] < 3:
         raise SceneError(f"{file}: cannot be read as a panorama with three channels")
     linear = np.asarray(pixels[..., 2::-1], np.float32)

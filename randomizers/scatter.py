@@ -25,7 +25,9 @@ class Scatter(Randomizer):
     all rotations or over turns about z. Bodies that find no free place are taken away and counted.
     """
 
-    bodies: tuple[str, ...] = Field(("*",), description="names or classes of the dynamic bodies to choose from; * and ?")
+    bodies: tuple[str, ...] = Field(
+        ("*",), description="names or classes of the dynamic bodies to choose from; * and ?"
+    )
     count: Count | None = Field(None, description="how many bodies to place, whole number; default: all")
     with_replacement: bool = Field(False, description="whether a body may be chosen several times, as copies")
     on: str | None = Field(None, description="name or class of the body to place on; default: in the scene's region")
@@ -34,7 +36,9 @@ class Scatter(Randomizer):
         description="with `on`: lowest point above that body's top, uniform by default [m]",
     )
     edge: float = Field(0.05, ge=0, description="how far [m] places stay away from the border of the volume or top")
-    orientation: Literal["so3", "upright", "keep"] = Field("so3", description="so3: uniform; upright: uniform turn about z")
+    orientation: Literal["so3", "upright", "keep"] = Field(
+        "so3", description="so3: uniform; upright: uniform turn about z"
+    )
     gap: float = Field(0.002, ge=0, description="least distance between bodies [m]")
     tries: int = Field(100, gt=0, description="places tried for each body")
     fewer: Literal["accept", "reject"] = Field("accept", description="what happens when a body finds no place")

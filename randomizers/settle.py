@@ -41,7 +41,9 @@ class Settle(Randomizer):
             if not report.out_of_bounds:
                 break
             if self.on_leave == "reject":
-                raise SampleRejected(f"{len(report.out_of_bounds)} bodies left the region, {report.out_of_bounds[0]} among them")
+                raise SampleRejected(
+                    f"{len(report.out_of_bounds)} bodies left the region, {report.out_of_bounds[0]} among them"
+                )
             # What lay against a body that is taken away must be let fall again.
             removed += report.out_of_bounds
             for name in report.out_of_bounds:
@@ -60,7 +62,9 @@ class Settle(Randomizer):
             raise SampleRejected(f"the physics solver gave up: {report.warnings[0]}")
         if not report.at_rest and self.not_at_rest == "reject":
             name = max(report.speeds, key=report.speeds.__getitem__)
-            raise SampleRejected(f"not at rest after {self.seconds:g} s: {name} still moves at {report.speeds[name]:.3g} m/s")
+            raise SampleRejected(
+                f"not at rest after {self.seconds:g} s: {name} still moves at {report.speeds[name]:.3g} m/s"
+            )
         if report.deepest_penetration > self.max_penetration:
             raise SampleRejected(f"bodies are {report.deepest_penetration * 1000:.1f} mm deep in each other")
         return report

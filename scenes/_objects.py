@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sdg.mesh import Mesh, merge
+from sdg.patterns import color
 from sdg.scene import Body, Material, RigidBody, Texture
 from sdg.shapes import moved, with_material
 
@@ -23,6 +24,18 @@ def linear(red: float, green: float, blue: float) -> Color:
     low, high = values / 12.92, ((values + 0.055) / 1.055) ** 2.4
     r, g, b = np.where(values <= 0.04045, low, high).tolist()
     return r, g, b
+
+
+def glaze(rng: np.random.Generator) -> Color:
+    """Return a random colour of glaze or soft plastic."""
+    red, green, blue = color(rng, saturation=(0.25, 0.75), value=(0.35, 0.9)).tolist()
+    return linear(red, green, blue)
+
+
+def paint(rng: np.random.Generator) -> Color:
+    """Return a random strong colour."""
+    red, green, blue = color(rng, saturation=(0.6, 0.95), value=(0.4, 0.9)).tolist()
+    return linear(red, green, blue)
 
 
 def printed(pixels: np.ndarray, name: str, *, scale: tuple[float, float] = (1.0, 1.0)) -> Texture:
@@ -58,7 +71,7 @@ def body(
     materials: Sequence[Material],
     rigid_body: RigidBody,
     *,
-    keypoints: dict[str, Sequence[float]] | None = None,
+    keypoints: Mapping[str, Sequence[float] | np.ndarray] | None = None,
     symmetries: Sequence[dict[str, Any]] = (),
 ) -> Body:
     """Return a labelled dynamic body whose frame lies in the middle of its box."""
@@ -68,7 +81,9 @@ def body(
     for key, point in (keypoints or {}).items():
         x, y, z = (np.asarray(point, float) - middle).tolist()
         points[key] = (x, y, z)
-    rigid_body = replace(rigid_body, motion="dynamic", pieces=tuple(moved(piece, -middle) for piece in rigid_body.pieces))
+    rigid_body = replace(
+        rigid_body, motion="dynamic", pieces=tuple(moved(piece, -middle) for piece in rigid_body.pieces)
+    )
     return Body(
         name,
         moved(mesh, -middle),

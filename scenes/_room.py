@@ -10,15 +10,16 @@ from sdg.mesh import Mesh, lathe, merge, plane
 from sdg.patterns import color, make_pattern, noise
 from sdg.printing import label
 from sdg.scene import Body, Material, RigidBody, Texture
+from sdg.scenes._objects import linear, metal, paper, part, plastic, printed
 from sdg.shapes import box_projected, moved, rounded_box, rounded_profile, spline, transformed, tube, with_uvs
 from sdg.transforms import axis_angle, transform
-
-from ._objects import linear, metal, paper, part, plastic, printed
 
 Size = tuple[float, float, float]
 
 
-def _static(name: str, parts: list[Mesh], materials: list[Material], pose: np.ndarray, *, collider: str = "decomposition") -> Body:
+def _static(
+    name: str, parts: list[Mesh], materials: list[Material], pose: np.ndarray, *, collider: str = "decomposition"
+) -> Body:
     rigid = RigidBody(motion="static", collider=collider, pieces=tuple(parts))  # type: ignore[arg-type]
     return Body(name, merge(parts), pose, materials=materials, rigid_body=rigid)
 
@@ -57,7 +58,9 @@ def shell(rng: np.random.Generator, size: Size, *, ceiling: bool) -> list[Body]:
         bodies.append(_static(f"skirting_{number}", [skirting], [board], on_wall(size, number, 0, 0.045, 0.007)))
     if ceiling:
         down = transform(axis_angle((1, 0, 0), math.pi), (0, 0, height))
-        bodies.append(Body("ceiling", flat(length, width), down, materials=[plastic((0.75, 0.75, 0.73), roughness=0.9)]))
+        bodies.append(
+            Body("ceiling", flat(length, width), down, materials=[plastic((0.75, 0.75, 0.73), roughness=0.9)])
+        )
     for surface in bodies:
         surface.rigid_body.collider = "hull"
     return bodies
@@ -83,28 +86,40 @@ def _surface(rng: np.random.Generator, kinds: tuple[str, ...], edge: float, *, r
 def window(rng: np.random.Generator, size: Size, wall: int) -> Body:
     """Return a window: white frame, sill, and a bright view of hills under a sky."""
     wide, high = 1.5, 1.25
-    bars = [((wide + 0.14, 0.07, 0.05), (0, y)) for y in (-high / 2 - 0.035, high / 2 + 0.035)]
-    bars += [((0.07, high, 0.05), (x, 0)) for x in (-wide / 2 - 0.035, wide / 2 + 0.035)]
-    bars += [((0.05, high, 0.035), (0, 0)), ((wide, 0.035, 0.03), (0, high / 6))]
+    bars = [((wide + 0.14, 0.07, 0.05), (0.0, y)) for y in (-high / 2 - 0.035, high / 2 + 0.035)]
+    bars += [((0.07, high, 0.05), (x, 0.0)) for x in (-wide / 2 - 0.035, wide / 2 + 0.035)]
+    bars += [((0.05, high, 0.035), (0.0, 0.0)), ((wide, 0.035, 0.03), (0.0, high / 6))]
     parts = [part(moved(rounded_box(extent, 0.006), (x, y, 0.02)), 0) for extent, (x, y) in bars]
     parts.append(part(moved(rounded_box((wide + 0.26, 0.03, 0.2), 0.008), (0, -high / 2 - 0.085, 0.09)), 0))
     parts.append(part(moved(plane(wide, high), (0, 0, 0.004)), 1))
     view = Texture(_view(rng), name="view")
     glass = Material(base_color=(0.02, 0.02, 0.02), roughness=0.08, emission=(2.5, 2.5, 2.5), emission_texture=view)
-    return _static("window", parts, [plastic((0.8, 0.8, 0.78), roughness=0.35), glass], on_wall(size, wall, 0.35, 1.5), collider="none")
+    return _static(
+        "window",
+        parts,
+        [plastic((0.8, 0.8, 0.78), roughness=0.35), glass],
+        on_wall(size, wall, 0.35, 1.5),
+        collider="none",
+    )
 
 
 def _view(rng: np.random.Generator) -> np.ndarray:
     """Return what is seen through a window [256, 256, 3] uint8."""
     rows = 256
     y = (1 - (np.arange(rows) + 0.5) / rows)[:, None, None]
-    pixels = np.array([0.95, 0.97, 1.0]) + (np.array([0.55, 0.75, 1.0]) - np.array([0.95, 0.97, 1.0])) * np.clip(y * 1.4 - 0.4, 0, 1)
+    pixels = np.array([0.95, 0.97, 1.0]) + (np.array([0.55, 0.75, 1.0]) - np.array([0.95, 0.97, 1.0])) * np.clip(
+        y * 1.4 - 0.4, 0, 1
+    )
     pixels = np.broadcast_to(pixels, (rows, rows, 3)).copy()
     clouds = np.clip(noise(rng, rows, 3)[..., None] - 0.3, 0, 1) * np.clip(y * 3 - 1.2, 0, 1)
     pixels += (1 - pixels) * clouds
     for level, tone in ((0.42, (0.5, 0.6, 0.62)), (0.33, (0.36, 0.5, 0.36)), (0.2, (0.25, 0.4, 0.22))):
         ridge = level + 0.05 * noise(rng, rows, 2)[0]
-        pixels = np.where(y[..., 0][..., None] < ridge[None, :, None], np.array(tone) * (1 + 0.12 * noise(rng, rows, 24)[..., None]), pixels)
+        pixels = np.where(
+            y[..., 0][..., None] < ridge[None, :, None],
+            np.array(tone) * (1 + 0.12 * noise(rng, rows, 24)[..., None]),
+            pixels,
+        )
     return np.asarray(np.clip(pixels * 255, 0, 255), np.uint8)
 
 
@@ -118,9 +133,17 @@ def door(size: Size, wall: int) -> Body:
     for x in (-wide / 2 - 0.04, wide / 2 + 0.04):
         parts.append(part(moved(rounded_box((0.08, high + 0.08, 0.045), 0.008), (x, high / 2 + 0.04, 0.015)), 1))
     parts.append(part(moved(rounded_box((wide + 0.16, 0.08, 0.05), 0.008), (0, high + 0.04, 0.016)), 1))
-    grip = tube(np.array([(-0.35, 1.02, 0.025), (-0.35, 1.02, 0.07), (-0.33, 1.02, 0.08), (-0.24, 1.02, 0.08)]), 0.009, segments=12)
+    grip = tube(
+        np.array([(-0.35, 1.02, 0.025), (-0.35, 1.02, 0.07), (-0.33, 1.02, 0.08), (-0.24, 1.02, 0.08)]),
+        0.009,
+        segments=12,
+    )
     parts.append(part(grip, 2))
-    materials = [plastic((0.62, 0.6, 0.56), roughness=0.4), plastic((0.7, 0.69, 0.66), roughness=0.4), metal(roughness=0.3)]
+    materials = [
+        plastic((0.62, 0.6, 0.56), roughness=0.4),
+        plastic((0.7, 0.69, 0.66), roughness=0.4),
+        metal(roughness=0.3),
+    ]
     return _static("door", parts, materials, on_wall(size, wall, -1.1, 0.0), collider="none")
 
 
@@ -128,14 +151,20 @@ def picture(rng: np.random.Generator, size: Size, wall: int, along: float, numbe
     """Return a framed picture."""
     wide, high = rng.uniform(0.4, 0.8), rng.uniform(0.35, 0.6)
     edge = rng.uniform(0.02, 0.045)
-    bars = [((wide + 2 * edge, edge, 0.03), (0, sign * (high + edge) / 2)) for sign in (-1, 1)]
-    bars += [((edge, high, 0.03), (sign * (wide + edge) / 2, 0)) for sign in (-1, 1)]
+    bars = [((wide + 2 * edge, edge, 0.03), (0.0, sign * (high + edge) / 2)) for sign in (-1, 1)]
+    bars += [((edge, high, 0.03), (sign * (wide + edge) / 2, 0.0)) for sign in (-1, 1)]
     parts = [part(moved(rounded_box(extent, 0.005), (x, y, 0.015)), 0) for extent, (x, y) in bars]
     parts.append(part(moved(plane(wide, high), (0, 0, 0.01)), 1))
     kind = ("noise", "label", "gradient", "marble", "stripes")[int(rng.integers(5))]
     art = label(rng, (256, 384)) if kind == "label" else make_pattern(kind, rng, 256)
     frame = plastic(linear(*(color(rng, saturation=(0.0, 0.4), value=(0.1, 0.8)).tolist())), roughness=0.4)
-    return _static(f"picture_{number}", parts, [frame, paper(printed(art, "art"))], on_wall(size, wall, along, rng.uniform(1.45, 1.7)), collider="none")
+    return _static(
+        f"picture_{number}",
+        parts,
+        [frame, paper(printed(art, "art"))],
+        on_wall(size, wall, along, rng.uniform(1.45, 1.7)),
+        collider="none",
+    )
 
 
 def shelf(rng: np.random.Generator, size: Size, wall: int, along: float) -> Body:
@@ -150,7 +179,9 @@ def shelf(rng: np.random.Generator, size: Size, wall: int, along: float) -> Body
             parts.append(part(moved(box, (x + thick / 2, height + tall / 2, 0.02 + deep / 2)), int(rng.integers(1, 6))))
             x += thick + 0.002
     wood = _surface(rng, ("wood",), 0.6, roughness=0.5)
-    covers = [plastic(linear(*color(rng, saturation=(0.2, 0.8), value=(0.2, 0.8)).tolist()), roughness=0.6) for _ in range(5)]
+    covers = [
+        plastic(linear(*color(rng, saturation=(0.2, 0.8), value=(0.2, 0.8)).tolist()), roughness=0.6) for _ in range(5)
+    ]
     return _static("shelf", parts, [wood, *covers], on_wall(size, wall, along, 0.0), collider="none")
 
 
@@ -160,7 +191,11 @@ def sideboard(rng: np.random.Generator, size: Size, wall: int, along: float) -> 
     parts.append(part(moved(rounded_box((1.46, 0.03, 0.44), 0.006), (0, 0.775, 0.22)), 1))
     for x in (-0.465, 0.0, 0.465):
         parts.append(part(moved(rounded_box((0.44, 0.56, 0.02), 0.006), (x, 0.45, 0.425)), 0))
-        knob = lathe(rounded_profile([(0.006, 0, 0), (0.006, 0.015, 0.003), (0.014, 0.02, 0.004), (0.012, 0.03, 0.004), (0, 0.031, 0)]))
+        knob = lathe(
+            rounded_profile(
+                [(0.006, 0, 0), (0.006, 0.015, 0.003), (0.014, 0.02, 0.004), (0.012, 0.03, 0.004), (0, 0.031, 0)]
+            )
+        )
         parts.append(part(moved(knob, (x + 0.17, 0.52, 0.435)), 2))
     for x in (-0.62, 0.62):
         for z in (0.06, 0.38):
@@ -183,14 +218,32 @@ def chair(rng: np.random.Generator, pose: np.ndarray, number: int) -> Body:
 
 def plant(rng: np.random.Generator, place: np.ndarray) -> Body:
     """Return a pot plant with curved leaves."""
-    pot = lathe(rounded_profile([(0, 0, 0), (0.1, 0, 0.01), (0.14, 0.26, 0.01), (0.15, 0.28, 0.006), (0.135, 0.28, 0.004), (0.128, 0.25, 0.002), (0, 0.25, 0)]))
+    pot = lathe(
+        rounded_profile(
+            [
+                (0, 0, 0),
+                (0.1, 0, 0.01),
+                (0.14, 0.26, 0.01),
+                (0.15, 0.28, 0.006),
+                (0.135, 0.28, 0.004),
+                (0.128, 0.25, 0.002),
+                (0, 0.25, 0),
+            ]
+        )
+    )
     parts = [part(pot, 0)]
     for number in range(22):
         reach, rise = rng.uniform(0.2, 0.42), rng.uniform(0.35, 0.75)
-        bend = spline([(0, 0.25), (0.25 * reach, 0.25 + rise * 0.7), (0.75 * reach, 0.25 + rise), (reach, 0.25 + rise * 0.85)], 9)
+        bend = spline(
+            [(0, 0.25), (0.25 * reach, 0.25 + rise * 0.7), (0.75 * reach, 0.25 + rise), (reach, 0.25 + rise * 0.85)], 9
+        )
         curve = np.column_stack([bend[:, 0], 0 * bend[:, 0], bend[:, 1]])
-        leaf = tube(curve, np.array([0.006, 0.01, 0.02, 0.03, 0.036, 0.036, 0.03, 0.018, 0.004]), segments=6, flatten=0.08)
-        parts.append(part(transformed(leaf, transform(axis_angle((0, 0, 1), number * 2.4 + rng.uniform(-0.3, 0.3)))), 1))
+        leaf = tube(
+            curve, np.array([0.006, 0.01, 0.02, 0.03, 0.036, 0.036, 0.03, 0.018, 0.004]), segments=6, flatten=0.08
+        )
+        parts.append(
+            part(transformed(leaf, transform(axis_angle((0, 0, 1), number * 2.4 + rng.uniform(-0.3, 0.3)))), 1)
+        )
     materials = [plastic((0.5, 0.22, 0.13), roughness=0.7), plastic(linear(0.2, 0.42, 0.16), roughness=0.45)]
     return _static("plant", parts, materials, transform(None, place), collider="hull")
 
@@ -198,7 +251,12 @@ def plant(rng: np.random.Generator, place: np.ndarray) -> Body:
 def rug(rng: np.random.Generator) -> Body:
     """Return a woven rug."""
     mesh = box_projected(rounded_box((2.3, 1.6, 0.012), 0.005))
-    return _static("rug", [mesh], [_surface(rng, ("weave", "stripes", "weave"), 0.5, roughness=0.95)], transform(None, (0.1, 0.05, 0.006)))
+    return _static(
+        "rug",
+        [mesh],
+        [_surface(rng, ("weave", "stripes", "weave"), 0.5, roughness=0.95)],
+        transform(None, (0.1, 0.05, 0.006)),
+    )
 
 
 def furnish(rng: np.random.Generator, size: Size) -> list[Body]:

@@ -1,4 +1,4 @@
-"""Tools, toys and household things for the table-top."""
+"""Tools for the table-top."""
 
 from __future__ import annotations
 
@@ -6,25 +6,28 @@ import math
 
 import numpy as np
 
-from sdg.mesh import Mesh, cylinder, lathe, sphere
+from sdg.mesh import Mesh, cylinder, lathe
 from sdg.outlines import extruded, hull_mesh
 from sdg.patterns import color, make_pattern
-from sdg.printing import facts, label, letter
+from sdg.printing import facts, label
 from sdg.scene import Body, RigidBody
-from sdg.shapes import auto_smooth, box_projected, moved, rounded_box, rounded_profile, spline, transformed, tube, with_uvs
+from sdg.scenes._objects import body, metal, paint, paper, part, plastic, printed
+from sdg.shapes import (
+    auto_smooth,
+    moved,
+    rounded_box,
+    rounded_profile,
+    spline,
+    transformed,
+    tube,
+    with_uvs,
+)
 from sdg.transforms import axis_angle, transform
-
-from ._objects import TURNED, body, linear, metal, paper, part, plastic, printed
 
 
 def _along_x(mesh: Mesh) -> Mesh:
     """Return a mesh whose z axis now points along +x."""
     return transformed(mesh, transform(axis_angle((0, 1, 0), math.pi / 2)))
-
-
-def _paint(rng: np.random.Generator) -> tuple[float, float, float]:
-    red, green, blue = color(rng, saturation=(0.6, 0.95), value=(0.4, 0.9)).tolist()
-    return linear(red, green, blue)
 
 
 def hammer(rng: np.random.Generator) -> Body:
@@ -37,7 +40,11 @@ def hammer(rng: np.random.Generator) -> Body:
     eye = moved(rounded_box((0.029, 0.034, 0.024), 0.003), (0.132, 0.0, 0.0))
     neck = transformed(lathe([(0.0095, 0.012), (0.0085, 0.035)], segments=28), _toward(1, 0.132))
     face = transformed(
-        lathe(rounded_profile([(0.0085, 0.033, 0), (0.0135, 0.037, 0.002), (0.0135, 0.053, 0.002), (0, 0.054, 0)]), segments=36), _toward(1, 0.132)
+        lathe(
+            rounded_profile([(0.0085, 0.033, 0), (0.0135, 0.037, 0.002), (0.0135, 0.053, 0.002), (0, 0.054, 0)]),
+            segments=36,
+        ),
+        _toward(1, 0.132),
     )
     turn = np.linspace(0, 0.95, 10)
     arc = np.stack([0.075 * np.sin(turn), 0.075 * (1 - np.cos(turn))], axis=1)
@@ -48,7 +55,11 @@ def hammer(rng: np.random.Generator) -> Body:
     pieces = [hull_mesh(mesh.vertices.astype(float)) for mesh in (handle, grip, eye, neck, face, claws[0], claws[1])]
     rigid = RigidBody(mass=0.6, dynamic_friction=0.5, collider="decomposition", pieces=tuple(pieces))
     wood = printed(make_pattern("wood", rng, 256), "hammer_wood", scale=(1.0, 3.0))
-    materials = [plastic((0.5, 0.3, 0.15), texture=wood, roughness=0.45), plastic(_paint(rng), roughness=0.6), metal((0.42, 0.42, 0.43), roughness=0.32)]
+    materials = [
+        plastic((0.5, 0.3, 0.15), texture=wood, roughness=0.45),
+        plastic(paint(rng), roughness=0.6),
+        metal((0.42, 0.42, 0.43), roughness=0.32),
+    ]
     parts = [part(handle, 0), part(grip, 1), *(part(mesh, 2) for mesh in (eye, neck, face, *claws))]
     points = {"face": (0.132, 0.054, 0), "claw": (0.1, -0.07, 0), "grip_end": (-0.14, 0, 0)}
     return body("hammer", parts, materials, rigid, keypoints=points)
@@ -61,24 +72,51 @@ def _toward(direction: int, x: float) -> np.ndarray:
 
 def screwdriver(rng: np.random.Generator) -> Body:
     """Return a slotted screwdriver, lying along x."""
-    grip = lathe(rounded_profile([(0, 0, 0), (0.0115, 0, 0.004), (0.0145, 0.02, 0.02), (0.0125, 0.06, 0.03), (0.0155, 0.082, 0.012), (0.009, 0.098, 0.006), (0.0085, 0.104, 0.001), (0, 0.104, 0)], steps=6), segments=36)
+    grip = lathe(
+        rounded_profile(
+            [
+                (0, 0, 0),
+                (0.0115, 0, 0.004),
+                (0.0145, 0.02, 0.02),
+                (0.0125, 0.06, 0.03),
+                (0.0155, 0.082, 0.012),
+                (0.009, 0.098, 0.006),
+                (0.0085, 0.104, 0.001),
+                (0, 0.104, 0),
+            ],
+            steps=6,
+        ),
+        segments=36,
+    )
     lobes = np.array(grip.vertices, float)
     angle = np.arctan2(lobes[:, 1], lobes[:, 0])
     lobes[:, :2] *= (1 + 0.05 * np.cos(6 * angle))[:, None]
     grip = Mesh(lobes.astype(np.float32), grip.triangles, grip.normals, grip.uvs)
-    collar = lathe(rounded_profile([(0.0087, 0.084, 0), (0.0158, 0.084, 0.001), (0.0158, 0.089, 0.001), (0.0087, 0.0895, 0)]), segments=36)
+    collar = lathe(
+        rounded_profile([(0.0087, 0.084, 0), (0.0158, 0.084, 0.001), (0.0158, 0.089, 0.001), (0.0087, 0.0895, 0)]),
+        segments=36,
+    )
     shaft = lathe([(0.0032, 0.1), (0.0032, 0.19)], segments=20)
     tip = _blade(0.0032, 0.19, 0.205)
     parts = [part(_along_x(grip), 0), part(_along_x(collar), 1), part(_along_x(shaft), 2), part(_along_x(tip), 2)]
     pieces = tuple(hull_mesh(_along_x(mesh).vertices.astype(float)) for mesh in (grip, shaft, tip))
     rigid = RigidBody(mass=0.09, dynamic_friction=0.45, collider="decomposition", pieces=pieces)
-    materials = [plastic(_paint(rng), roughness=0.2), plastic((0.02, 0.02, 0.02), roughness=0.5), metal(roughness=0.18)]
-    return body("screwdriver", parts, materials, rigid, keypoints={"tip": (0.205, 0, 0), "end": (0, 0, 0)}, symmetries=[{"kind": "discrete", "axis": [1.0, 0.0, 0.0], "order": 2}])
+    materials = [plastic(paint(rng), roughness=0.2), plastic((0.02, 0.02, 0.02), roughness=0.5), metal(roughness=0.18)]
+    return body(
+        "screwdriver",
+        parts,
+        materials,
+        rigid,
+        keypoints={"tip": (0.205, 0, 0), "end": (0, 0, 0)},
+        symmetries=[{"kind": "discrete", "axis": [1.0, 0.0, 0.0], "order": 2}],
+    )
 
 
 def _blade(radius: float, start: float, end: float) -> Mesh:
     """Return a round shaft that becomes a flat blade along z."""
-    round_ring = [(radius * math.cos(a), radius * math.sin(a), start) for a in np.linspace(0, 2 * math.pi, 16, endpoint=False)]
+    round_ring = [
+        (radius * math.cos(a), radius * math.sin(a), start) for a in np.linspace(0, 2 * math.pi, 16, endpoint=False)
+    ]
     wide = [(x * 0.0035, y * 0.0009, start + 0.011) for x in (-1, 1) for y in (-1, 1)]
     flat = [(x * 0.0032, y * 0.0004, end) for x in (-1, 1) for y in (-1, 1)]
     hull = hull_mesh(np.array([*round_ring, *wide, *flat]))
@@ -93,7 +131,9 @@ def wrench(rng: np.random.Generator) -> Body:
     pieces = [rounded_box((0.12, 0.0124, 0.006), 0.001)]
     for head, middle in zip((large, small), middles, strict=True):
         for half in (head[:14], head[-14:]):
-            pieces.append(hull_mesh(np.concatenate([np.column_stack([half + middle, np.full(14, z)]) for z in (-0.003, 0.003)])))
+            pieces.append(
+                hull_mesh(np.concatenate([np.column_stack([half + middle, np.full(14, z)]) for z in (-0.003, 0.003)]))
+            )
     rigid = RigidBody(mass=0.11, dynamic_friction=0.4, collider="decomposition", pieces=tuple(pieces))
     points = {"large_jaw": (0.07, 0, 0), "small_jaw": (-0.07, 0, 0)}
     return body("wrench", [mesh], [metal((0.62, 0.62, 0.64), roughness=0.22)], rigid, keypoints=points)
@@ -112,81 +152,64 @@ def _jaw(radius: float, jaw: float, *, tilt: float = 0.26, neck: float = 0.0062)
     return np.concatenate([arcs[0], notch, arcs[1]])
 
 
-def ball(rng: np.random.Generator) -> Body:
-    """Return a striped rubber ball."""
-    pixels = np.empty((128, 256, 3), np.float32)
-    sectors = np.array([color(rng, saturation=(0.7, 0.95), value=(0.6, 0.95)), (0.93, 0.92, 0.9), color(rng, saturation=(0.7, 0.95), value=(0.6, 0.95)), (0.93, 0.92, 0.9)])
-    pixels[:] = sectors[(np.arange(256) * 8 // 256) % 4]
-    pixels[:9] = pixels[-9:] = sectors[0]
-    rigid = RigidBody(mass=0.12, static_friction=0.8, dynamic_friction=0.7, restitution=0.6, collider="sphere")
-    axes = [{"kind": "continuous", "axis": axis} for axis in ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])]
-    return body("ball", [sphere(0.034)], [plastic((0.8, 0.2, 0.2), roughness=0.4, texture=printed(pixels, "ball"))], rigid, symmetries=axes)
-
-
-def block(rng: np.random.Generator) -> Body:
-    """Return a wooden toy block with letters."""
-    size = 0.045
-    box = rounded_box((size, size, size), 0.0025, steps=3, face_uvs=True, face_materials=(0, 0, 1, 1, 2, 2))
-    wood = make_pattern("wood", rng, 192) / np.float32(255) * 0.3 + 0.7 * np.array([0.88, 0.77, 0.58], np.float32)
-    materials = []
-    for _ in range(3):
-        ink = color(rng, saturation=(0.7, 0.95), value=(0.4, 0.85))
-        character = "ABCDEFGHKLMNPRSTXZ"[int(rng.integers(18))]
-        painted = letter(character, (192, 192), ink, np.array([1.0, 1.0, 1.0]))
-        materials.append(plastic((0.7, 0.6, 0.4), roughness=0.5, texture=printed(painted * wood, f"block_{character}")))
-    rigid = RigidBody(mass=0.055, dynamic_friction=0.5, restitution=0.2, collider="box")
-    return body("block", [box], materials, rigid, keypoints={"top": (0, 0, size / 2), "front": (0, -size / 2, 0)})
-
-
 def spray_bottle(rng: np.random.Generator) -> Body:
     """Return a cleaner's bottle with a trigger, its nozzle along +x."""
     flat = np.diag([1.0, 0.62, 1.0, 1.0])
-    base = rounded_profile([(0, 0.004, 0), (0.036, 0.003, 0.003), (0.04, 0, 0.003), (0.047, 0, 0.008), (0.048, 0.03, 0.02), (0.048, 0.035, 0)])
+    base = rounded_profile(
+        [
+            (0, 0.004, 0),
+            (0.036, 0.003, 0.003),
+            (0.04, 0, 0.003),
+            (0.047, 0, 0.008),
+            (0.048, 0.03, 0.02),
+            (0.048, 0.035, 0),
+        ]
+    )
     shoulder = spline([(0.048, 0.125), (0.046, 0.142), (0.031, 0.165), (0.019, 0.182), (0.0175, 0.194)], 16)
     wall = transformed(lathe(np.concatenate([base, [(0.048, 0.125)], shoulder[1:]]), segments=56), flat)
     band = transformed(lathe([(0.0483, 0.035), (0.0483, 0.125)], segments=56), flat)
-    collar = lathe(rounded_profile([(0.011, 0.19, 0), (0.0165, 0.19, 0.001), (0.0165, 0.21, 0.002), (0.011, 0.211, 0)]), segments=36)
-    gun = [(-0.03, 0.226), (-0.012, 0.208), (0.012, 0.208), (0.018, 0.222), (0.044, 0.228), (0.05, 0.232), (0.05, 0.246), (0.03, 0.25), (-0.02, 0.25), (-0.034, 0.242)]
+    collar = lathe(
+        rounded_profile([(0.011, 0.19, 0), (0.0165, 0.19, 0.001), (0.0165, 0.21, 0.002), (0.011, 0.211, 0)]),
+        segments=36,
+    )
+    gun = [
+        (-0.03, 0.226),
+        (-0.012, 0.208),
+        (0.012, 0.208),
+        (0.018, 0.222),
+        (0.044, 0.228),
+        (0.05, 0.232),
+        (0.05, 0.246),
+        (0.03, 0.25),
+        (-0.02, 0.25),
+        (-0.034, 0.242),
+    ]
     stand = transform(axis_angle((1, 0, 0), math.pi / 2))
     head = transformed(extruded(gun, 0.021, bevel=0.003), stand)
-    lever = transformed(extruded([(0.022, 0.226), (0.03, 0.2), (0.029, 0.18), (0.034, 0.179), (0.0365, 0.2), (0.033, 0.228)], 0.011, bevel=0.0015), stand)
+    lever = transformed(
+        extruded(
+            [(0.022, 0.226), (0.03, 0.2), (0.029, 0.18), (0.034, 0.179), (0.0365, 0.2), (0.033, 0.228)],
+            0.011,
+            bevel=0.0015,
+        ),
+        stand,
+    )
     nozzle = moved(_along_x(cylinder(0.0075, 0.016, segments=24)), (0.056, 0, 0.2385))
     pixels = np.concatenate([label(rng, (448, 512)), facts(rng, (448, 512), base=color(rng, value=(0.3, 0.6)))], axis=1)
-    liquid = _paint(rng)
-    materials = [plastic(liquid, roughness=0.22), plastic((0.82, 0.82, 0.8), roughness=0.35), plastic(_paint(rng), roughness=0.3), paper(printed(np.roll(pixels, 256, axis=1), "spray"), roughness=0.3)]
+    liquid = paint(rng)
+    materials = [
+        plastic(liquid, roughness=0.22),
+        plastic((0.82, 0.82, 0.8), roughness=0.35),
+        plastic(paint(rng), roughness=0.3),
+        paper(printed(np.roll(pixels, 256, axis=1), "spray"), roughness=0.3),
+    ]
     parts = [part(wall, 0), part(band, 3), part(collar, 1), part(head, 1), part(lever, 2), part(nozzle, 2)]
     pieces = tuple(hull_mesh(mesh.vertices.astype(float)) for mesh in (wall, collar, head, lever, nozzle))
     rigid = RigidBody(mass=0.45, dynamic_friction=0.35, collider="decomposition", pieces=pieces)
-    return body("spray_bottle", parts, materials, rigid, keypoints={"nozzle": (0.064, 0, 0.2385), "trigger": (0.034, 0, 0.2), "bottom": (0, 0, 0)})
-
-
-def spool(rng: np.random.Generator) -> Body:
-    """Return a spool of thread."""
-    core = rounded_profile([(0.0045, 0.0, 0), (0.021, 0, 0.001), (0.021, 0.004, 0.001), (0.012, 0.007, 0.002), (0.012, 0.045, 0.002), (0.021, 0.048, 0.001), (0.021, 0.052, 0.001), (0.0045, 0.052, 0)])
-    bore = [(0.0045, 0.052), (0.0045, 0.0)]
-    turns = np.linspace(0, 1, 57)
-    thread = np.stack([0.0178 + 0.0005 * np.cos(turns * 28 * 2 * math.pi), 0.0062 + 0.0396 * turns], axis=1)
-    thread = np.concatenate([[(0.012, 0.006)], thread, [(0.012, 0.046)]])
-    wood = printed(make_pattern("wood", rng, 128), "spool_wood")
-    yarn = np.repeat(color(rng, saturation=(0.5, 0.95), value=(0.3, 0.9))[None, None], 64, axis=0)
-    fibres = yarn * rng.uniform(0.75, 1.0, (64, 64, 1)).astype(np.float32)
-    materials = [plastic((0.6, 0.45, 0.3), roughness=0.5, texture=wood), plastic((0.5, 0.1, 0.1), roughness=0.85, texture=printed(fibres, "thread", scale=(1.0, 28.0)))]
-    rigid = RigidBody(mass=0.03, dynamic_friction=0.5)
-    parts = [part(lathe(core, segments=40), 0), part(lathe(bore, segments=24), 0), part(lathe(thread, segments=40), 1)]
-    return body("spool", parts, materials, rigid, symmetries=[*TURNED, {"kind": "discrete", "axis": [1.0, 0.0, 0.0], "order": 2}])
-
-
-def book(rng: np.random.Generator) -> Body:
-    """Return a hardcover book, lying flat, its spine at -x."""
-    width, height, thick = 0.13, 0.19, 0.026
-    base = color(rng, saturation=(0.4, 0.9), value=(0.25, 0.8))
-    front = rounded_box((width, height, 0.0026), 0.0009, face_uvs=True, face_materials=(1, 1, 1, 1, 1, 0))
-    cover = moved(front, (0, 0, thick / 2 - 0.0013))
-    under = moved(part(rounded_box((width, height, 0.0026), 0.0009), 1), (0, 0, -thick / 2 + 0.0013))
-    spine = moved(part(rounded_box((0.004, height, thick), 0.0015), 1), (-width / 2, 0, 0))
-    pages = moved(part(box_projected(rounded_box((width - 0.006, height - 0.008, thick - 0.005), 0.0005)), 2), (-0.001, 0, 0))
-    lines = np.repeat(rng.uniform(0.78, 0.93, (128, 1, 1)), 8, axis=1) * np.array([1.0, 0.97, 0.88])
-    sheets = printed(lines, "pages", scale=(1.0, 1 / 0.02))
-    materials = [paper(printed(label(rng, (512, 352), base=base), "book"), roughness=0.35), paper(color=linear(*(base * 0.85).tolist())), paper(sheets, roughness=0.8)]
-    rigid = RigidBody(mass=0.35, dynamic_friction=0.45, collider="box")
-    return body("book", [cover, under, spine, pages], materials, rigid, keypoints={"spine": (-width / 2, 0, 0), "front": (0, 0, thick / 2)})
+    return body(
+        "spray_bottle",
+        parts,
+        materials,
+        rigid,
+        keypoints={"nozzle": (0.064, 0, 0.2385), "trigger": (0.034, 0, 0.2), "bottom": (0, 0, 0)},
+    )

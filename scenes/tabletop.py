@@ -15,20 +15,19 @@ from sdg.mesh import Mesh, merge
 from sdg.patterns import color, make_pattern, sky
 from sdg.random import rng_for
 from sdg.scene import Body, Camera, Light, RigidBody, Scene, SceneSource, Texture
+from sdg.scenes import _food, _kitchen, _room, _tools, _toys
+from sdg.scenes._objects import linear, plastic, printed
 from sdg.shapes import moved, rounded_box, with_uvs
-
-from . import _kitchen, _room, _tools
-from ._objects import linear, plastic, printed
 
 Maker = Callable[[np.random.Generator], Body]
 
 
 def _makers() -> dict[str, Maker]:
     """Return what makes each class of object."""
-    kitchen = (_kitchen.mug, _kitchen.bowl, _kitchen.plate, _kitchen.cup, _kitchen.bottle, _kitchen.can)
-    food = (_kitchen.cereal_box, _kitchen.banana, _kitchen.apple)
-    tools = (_tools.hammer, _tools.screwdriver, _tools.wrench, _tools.spray_bottle, _tools.spool)
-    toys = (_tools.ball, _tools.block, _tools.book)
+    kitchen = (_kitchen.mug, _kitchen.bowl, _kitchen.plate, _kitchen.cup, _food.bottle, _food.can)
+    food = (_food.cereal_box, _food.banana, _food.apple)
+    tools = (_tools.hammer, _tools.screwdriver, _tools.wrench, _tools.spray_bottle, _toys.spool)
+    toys = (_toys.ball, _toys.block, _toys.book)
     return {maker.__name__: maker for maker in (*kitchen, *food, *tools, *toys)}
 
 
@@ -128,11 +127,17 @@ def _bin(rng: np.random.Generator, pose: np.ndarray) -> Body:
     for sign in (-1, 1):
         parts.append(moved(rounded_box((wall, width, height), 0.003), (sign * (length - wall) / 2, 0, height / 2)))
         parts.append(moved(rounded_box((length, wall, height), 0.003), (0, sign * (width - wall) / 2, height / 2)))
-        parts.append(moved(rounded_box((0.014, width + 0.02, 0.008), 0.003), (sign * (length / 2 + 0.004), 0, height - 0.004)))
-        parts.append(moved(rounded_box((length + 0.02, 0.014, 0.008), 0.003), (0, sign * (width / 2 + 0.004), height - 0.004)))
+        parts.append(
+            moved(rounded_box((0.014, width + 0.02, 0.008), 0.003), (sign * (length / 2 + 0.004), 0, height - 0.004))
+        )
+        parts.append(
+            moved(rounded_box((length + 0.02, 0.014, 0.008), 0.003), (0, sign * (width / 2 + 0.004), height - 0.004))
+        )
     rigid = RigidBody(motion="static", collider="decomposition", dynamic_friction=0.35, pieces=tuple(parts))
     paint = linear(*color(rng, saturation=(0.3, 0.7), value=(0.3, 0.7)).tolist())
-    return Body("bin", merge(parts), pose, materials=[plastic(paint, roughness=0.4)], semantic_class="bin", rigid_body=rigid)
+    return Body(
+        "bin", merge(parts), pose, materials=[plastic(paint, roughness=0.4)], semantic_class="bin", rigid_body=rigid
+    )
 
 
 def _light(scene: Scene, rng: np.random.Generator, room: tuple[float, float, float]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -102,7 +103,7 @@ def ring_pieces(profile: Sequence[tuple[float, float, float]], *, sectors: int =
     """Return convex wedges that fill a hollow turned body: `profile` rows are (z, outer radius, inner radius) [m]."""
     pieces = []
     angle = 2 * np.pi / sectors
-    for low, high in zip(profile[:-1], profile[1:], strict=True):
+    for low, high in pairwise(profile):
         for sector in range(sectors):
             turns = np.array([0, 0.5, 1]) * angle + sector * angle
             ring = np.stack([np.cos(turns), np.sin(turns)], axis=1)

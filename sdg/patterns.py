@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import math
+from itertools import pairwise
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def _two_colors(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _mix(first: np.ndarray, second: np.ndarray, share: np.ndarray) -> np.ndarray:
-    return first + (second - first) * np.clip(share, 0, 1)[..., None].astype(np.float32)
+    return np.asarray(first + (second - first) * np.clip(share, 0, 1)[..., None].astype(np.float32))
 
 
 def _grid(size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -136,7 +137,7 @@ def _planks(rng: np.random.Generator, size: int) -> np.ndarray:
     share, gap = np.empty((size, size), np.float32), np.ones((size, size), np.float32)
     edges = np.linspace(0, size, rows + 1).round().astype(int)
     x, _ = _grid(size)
-    for start, end in zip(edges[:-1], edges[1:], strict=True):
+    for start, end in pairwise(edges):
         shift, joint = rng.integers(size, size=2), rng.random()
         share[start:end] = np.roll(grain, shift, axis=(0, 1))[: end - start] + rng.normal(0, 0.09)
         gap[start : start + max(1, size // 256)] = 0.35
@@ -162,7 +163,7 @@ def _concrete(rng: np.random.Generator, size: int) -> np.ndarray:
     base = color(rng, saturation=(0.0, 0.12), value=(0.4, 0.75))
     shade = 1 + 0.06 * noise(rng, size, 3) + 0.025 * rng.standard_normal((size, size)).astype(np.float32)
     pores = noise(rng, size, size // 8, octaves=1) > 2.6
-    return base * (shade * np.where(pores, 0.7, 1))[..., None]
+    return np.asarray(base * (shade * np.where(pores, 0.7, 1))[..., None])
 
 
 def _plaster(rng: np.random.Generator, size: int) -> np.ndarray:
@@ -232,7 +233,7 @@ def _weave(rng: np.random.Generator, size: int) -> np.ndarray:
     warp, weft = np.abs(np.sin(np.pi * count * x)), np.abs(np.sin(np.pi * count * y))
     thread = 0.55 + 0.45 * np.where(over == 0, warp + 0 * y, weft + 0 * x)
     fuzz = 1 + 0.08 * noise(rng, size, size // 8, octaves=2)
-    return _mix(first, second, over) * (thread * fuzz)[..., None]
+    return np.asarray(_mix(first, second, over) * (thread * fuzz)[..., None])
 
 
 def _gradient(rng: np.random.Generator, size: int) -> np.ndarray:

@@ -66,7 +66,7 @@ def shell_point(center: np.ndarray, distance: float, elevation: float, azimuth: 
 
 def upright(rng: np.random.Generator, rotation: np.ndarray) -> np.ndarray:
     """Return `rotation` [3, 3] turned about the world's z by a uniform angle."""
-    return transforms.axis_angle((0, 0, 1), 2 * math.pi * float(rng.random())) @ rotation
+    return np.asarray(transforms.axis_angle((0, 0, 1), 2 * math.pi * float(rng.random())) @ rotation)
 
 
 def place_apart(

@@ -63,6 +63,16 @@ def box_projected(mesh: Mesh, scale: Sequence[float] | np.ndarray = (1.0, 1.0, 1
     )
 
 
+def uv_density(mesh: Mesh, scale: Sequence[float] | np.ndarray = (1.0, 1.0, 1.0)) -> float:
+    """Return how much uv there is in a metre, on average over the surface; 1 where there are no uvs."""
+    if mesh.uvs is None:
+        return 1.0
+    flat = np.column_stack([mesh.uvs.astype(np.float64), np.zeros(len(mesh.uvs))])
+    spread = np.linalg.norm(face_normals(flat, mesh.triangles), axis=1).sum()
+    surface = np.linalg.norm(face_normals(mesh.vertices * np.asarray(scale), mesh.triangles), axis=1).sum()
+    return math.sqrt(spread / surface) if spread > 1e-12 and surface > 1e-12 else 1.0
+
+
 def _welded(mesh: Mesh) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct vertices [n, 3] and triangles [t, 3] that refer to them."""
     points, index = np.unique(np.round(mesh.vertices.astype(np.float64), 7), axis=0, return_inverse=True)
@@ -127,7 +137,7 @@ def auto_smooth(mesh: Mesh, angle: float = 0.7) -> Mesh:
 
 
 def rounded_box(
-    size: Sequence[float],
+    size: Sequence[float] | np.ndarray,
     radius: float,
     *,
     steps: int = 2,
@@ -209,10 +219,7 @@ def _arc(here: np.ndarray, back: np.ndarray, ahead: np.ndarray, rounding: float,
     start, end = here + back * reach - middle, here + ahead * reach - middle
     turn = math.atan2(start[0] * end[1] - start[1] * end[0], float(start @ end))
     angles = np.linspace(0, turn, steps + 1)
-    return [
-        middle + [start[0] * math.cos(a) - start[1] * math.sin(a), start[0] * math.sin(a) + start[1] * math.cos(a)]
-        for a in angles
-    ]
+    return [middle + np.array([[math.cos(a), -math.sin(a)], [math.sin(a), math.cos(a)]]) @ start for a in angles]
 
 
 def spline(points: Sequence[Sequence[float]] | np.ndarray, count: int) -> np.ndarray:

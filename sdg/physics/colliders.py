@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from ..errors import SceneError
-from ..mesh import Mesh, face_normals
-from ..scene import Body, RigidBody
-from ..shapes import is_closed, split_pieces
+from sdg.errors import SceneError
+from sdg.mesh import Mesh, face_normals
+from sdg.scene import Body, RigidBody
+from sdg.shapes import is_closed, split_pieces
 
 THICKNESS = 0.05
 """How far [m] a flat body reaches behind its face, so that nothing falls through it."""
@@ -86,7 +86,9 @@ def _parts_of(mesh: Mesh, rigid: RigidBody, name: str) -> list[Part]:
     extent = max(float(np.ptp(mesh.bounds, axis=0).max()), 1e-12)
     parts = []
     for piece in pieces:
-        parts += _piece_parts(piece, name, exact=rigid.collider == "mesh", small=np.ptp(piece.bounds, axis=0).max() < _SMALL * extent)
+        parts += _piece_parts(
+            piece, name, exact=rigid.collider == "mesh", small=np.ptp(piece.bounds, axis=0).max() < _SMALL * extent
+        )
     return parts
 
 

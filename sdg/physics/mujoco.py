@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import transforms
-from ..errors import SceneError
-from ..scene import Body, RigidBody, Scene
+from sdg import transforms
+from sdg.errors import SceneError
+from sdg.scene import Body, RigidBody, Scene
+
 from .colliders import Colliders, Part
 
 TIMESTEP = 0.002
@@ -44,7 +45,9 @@ class World:
         self.moving = [body.name for body in moving]
         self._ids = {name: self.model.body(name).id for name in self.moving}
         self._joint = {name: int(self.model.body(name).jntadr[0]) for name in self.moving}
-        self.names = {self.model.body(body.name).id: body.name for body in scene.bodies.values() if self._has(body.name)}
+        self.names = {
+            self.model.body(body.name).id: body.name for body in scene.bodies.values() if self._has(body.name)
+        }
 
     def _has(self, name: str) -> bool:
         return bool(self._mj.mj_name2id(self.model, self._mj.mjtObj.mjOBJ_BODY, name) >= 0)
@@ -128,7 +131,9 @@ def _compile(spec: Any) -> Any:
 
 def _add_body(mujoco: Any, spec: Any, body: Body, parts: list[Part], meshes: set[str], margin: float) -> None:
     pose = body.object_to_world
-    made = spec.worldbody.add_body(name=body.name, pos=pose[:3, 3], quat=transforms.rotation_to_quaternion(pose[:3, :3]))
+    made = spec.worldbody.add_body(
+        name=body.name, pos=pose[:3, 3], quat=transforms.rotation_to_quaternion(pose[:3, :3])
+    )
     rigid = body.rigid_body
     if rigid.motion == "dynamic":
         made.add_freejoint()
@@ -136,7 +141,9 @@ def _add_body(mujoco: Any, spec: Any, body: Body, parts: list[Part], meshes: set
     total = sum(part.volume for part in parts) or 1.0
     for number, part in enumerate(parts):
         share = {"density": rigid.density} if rigid.mass is None else {"mass": rigid.mass * part.volume / total}
-        geometry = _geometry(mujoco, spec, part, scale, f"{body.mesh.digest} {scale.tolist()} {len(rigid.pieces)} {number}", meshes)
+        geometry = _geometry(
+            mujoco, spec, part, scale, f"{body.mesh.digest} {scale.tolist()} {len(rigid.pieces)} {number}", meshes
+        )
         made.add_geom(**geometry, **share, **_surface(rigid), margin=margin, name=f"{body.name}#{number}")
 
 
@@ -144,7 +151,9 @@ def _geometry(mujoco: Any, spec: Any, part: Part, scale: np.ndarray, name: str, 
     if part.kind == "hull":
         if name not in meshes:
             points = (part.points * scale).astype(np.float32)
-            spec.add_mesh(name=name, uservert=points.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX, maxhullvert=64)
+            spec.add_mesh(
+                name=name, uservert=points.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX, maxhullvert=64
+            )
             meshes.add(name)
         return {"type": mujoco.mjtGeom.mjGEOM_MESH, "meshname": name}
     low, high = np.sort(part.points * scale, axis=0)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..scene import Scene
+from sdg.scene import Scene
+
 from .colliders import Colliders
 from .mujoco import TIMESTEP, World
 
