@@ -95,7 +95,7 @@ def instance_color(number: int) -> np.ndarray:
     """Return a colour [3] in 0..255; numbers that follow each other differ most."""
     hue = (number * 0.61803398875) % 1.0 * 6
     ramp = np.clip(np.abs((hue + np.array([0.0, 4.0, 2.0])) % 6 - 3) - 1, 0, 1)
-    return np.asarray(255 * (0.18 + 0.80 * ramp))
+    return np.asarray(255 * (0.26 + 0.68 * ramp))
 
 
 def box_picture(rgb: np.ndarray, boxes: np.ndarray, class_id: np.ndarray, classes: Sequence[str]) -> np.ndarray:
@@ -111,7 +111,7 @@ def box_picture(rgb: np.ndarray, boxes: np.ndarray, class_id: np.ndarray, classe
         low, high = np.rint(box[:2]).astype(int), np.rint(box[2:]).astype(int) - 1
         cv2.rectangle(canvas, low.tolist(), high.tolist(), color, thick)
         name = classes[number - UNLABELLED - 1] if UNLABELLED < number <= UNLABELLED + len(classes) else ""
-        place = (int(low[0]) + 2, max(int(low[1]) - 3, 9 * thick))
+        place = (int(low[0]) + 2, int(low[1]) + (-3 if low[1] > 40 * thick else 11 * thick))
         cv2.putText(canvas, name, place, cv2.FONT_HERSHEY_SIMPLEX, 0.36 * thick, color, thick, cv2.LINE_AA)
     return canvas
 
