@@ -67,7 +67,9 @@ class BodyMaker:
             list(materials),
             semantic_class=group.label if drawn else "",
             rigid_body=rigid if baked is None else _with_center(rigid, stretch),
-            shape=found[0][1].shape if len(found) == 1 and baked is None and _is_identity(found[0][0].relative) else None,
+            shape=found[0][1].shape
+            if len(found) == 1 and baked is None and _is_identity(found[0][0].relative)
+            else None,
             visible=bool(drawn),
         )
 
@@ -159,5 +161,3 @@ def merge_parts(parts: Sequence[tuple[Read, np.ndarray]]) -> tuple[Mesh, list[Ma
     if len(materials) == 1:
         one = Mesh(one.vertices, one.triangles, one.normals, one.uvs)
     return one, materials
-
-

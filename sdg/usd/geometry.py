@@ -46,12 +46,10 @@ def read_mesh(prim: Any, time: Any, *, unit: float, uv_names: Sequence[str] = ("
     faces = _read_faces(mesh, time, warnings)
     material = _face_materials(prim, time, faces, warnings)
     triangles, face_of = triangulate(faces.points, faces.counts, faces.corners)
-    keys: list[tuple[np.ndarray, np.ndarray]] = []
     normals = _normals(mesh, time, faces, warnings)
-    keys.append(normals)
-    uvs = _uvs(prim, time, faces, [uv_names[min(m, len(uv_names) - 1)] for m in range(material.max() + 1)], material, warnings)
-    keys += [uvs] if uvs is not None else []
-    vertex, order = _shared_corners(faces.corners, [ids for _, ids in keys], triangles)
+    wanted = [uv_names[min(number, len(uv_names) - 1)] for number in range(material.max() + 1)]
+    uvs = _uvs(prim, time, faces, wanted, material, warnings)
+    vertex, order = _shared_corners(faces.corners, [normals[1]] if uvs is None else [normals[1], uvs[1]], triangles)
     points = faces.points[faces.corners[order]] * unit
     solid = np.linalg.norm(face_normals(points, vertex), axis=1) > 0
     if not solid.any():
@@ -75,7 +73,9 @@ def _read_faces(mesh: Any, time: Any, warnings: list[str]) -> Faces:
     if (counts < 0).any() or counts.sum() != len(corners):
         raise Unusable(f"faceVertexCounts adds up to {counts.sum()}, but there are {len(corners)} faceVertexIndices")
     if len(corners) and (corners.min() < 0 or corners.max() >= len(points)):
-        raise Unusable(f"faceVertexIndices run from {corners.min()} to {corners.max()}, but it has {len(points)} points")
+        raise Unusable(
+            f"faceVertexIndices run from {corners.min()} to {corners.max()}, but it has {len(points)} points"
+        )
     keep = counts >= 3
     holes = _array(mesh.GetHoleIndicesAttr(), time, np.int64)
     keep[holes[(holes >= 0) & (holes < len(counts))]] = False
@@ -103,8 +103,8 @@ def _corner_order(counts: np.ndarray, *, left_handed: bool) -> np.ndarray:
 
 def _array(attribute: Any, time: Any, dtype: type, width: int = 0) -> np.ndarray:
     value = attribute.Get(time) if attribute else None
-    array = np.asarray([] if value is None else value, dtype)
-    return np.asarray(array.reshape(-1, width) if width else array)
+    array: np.ndarray = np.asarray([] if value is None else value, dtype)
+    return array.reshape(-1, width) if width else array
 
 
 def material_subsets(prim: Any) -> list[Any]:
@@ -135,7 +135,9 @@ def _normals(mesh: Any, time: Any, faces: Faces, warnings: list[str]) -> tuple[n
     primvar = UsdGeom.PrimvarsAPI(mesh.GetPrim()).GetPrimvar("normals")
     found = None
     if primvar and primvar.HasValue():
-        found = _on_corners(primvar.GetInterpolation(), _array(primvar, time, np.float32, 3), _indices(primvar, time), faces)
+        found = _on_corners(
+            primvar.GetInterpolation(), _array(primvar, time, np.float32, 3), _indices(primvar, time), faces
+        )
     elif mesh.GetNormalsAttr().HasValue():
         values = _array(mesh.GetNormalsAttr(), time, np.float32, 3)
         found = _on_corners(mesh.GetNormalsInterpolation(), values, None, faces) if len(values) else None
@@ -173,7 +175,9 @@ def _uvs(
     return (np.concatenate(values), ids) if values else None
 
 
-def _uv_set(prim: Any, time: Any, wanted: str, faces: Faces, warnings: list[str]) -> tuple[np.ndarray, np.ndarray] | None:
+def _uv_set(
+    prim: Any, time: Any, wanted: str, faces: Faces, warnings: list[str]
+) -> tuple[np.ndarray, np.ndarray] | None:
     from pxr import UsdGeom
 
     api = UsdGeom.PrimvarsAPI(prim)
@@ -193,7 +197,11 @@ def _uv_set(prim: Any, time: Any, wanted: str, faces: Faces, warnings: list[str]
     return found
 
 
-_UV_TYPES = {f"{kind}2{precision}[]" for kind in ("texCoord",) for precision in "fhd"} | {"float2[]", "half2[]", "double2[]"}
+_UV_TYPES = {f"{kind}2{precision}[]" for kind in ("texCoord",) for precision in "fhd"} | {
+    "float2[]",
+    "half2[]",
+    "double2[]",
+}
 
 
 def _indices(primvar: Any, time: Any) -> np.ndarray | None:

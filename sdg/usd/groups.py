@@ -156,7 +156,9 @@ class Walk:
         if own is not None and own != group.label:
             if group.motion == "static":
                 return gathers
-            self.warnings.append(f"{prim.GetPath()}: its label '{own}' is lost, it is part of the rigid body {group.name}")
+            self.warnings.append(
+                f"{prim.GetPath()}: its label '{own}' is lost, it is part of the rigid body {group.name}"
+            )
         return kind == "component" and not group.whole
 
     def _take(self, prim: Any, state: State) -> None:
@@ -197,9 +199,7 @@ class Walk:
         lights, cameras = len(self.lights), len(self.cameras)
         root = Group("", prototype, np.eye(4), state.label, "static", whole=True)
         self.groups.append(root)
-        inner = replace(
-            state, matrix=np.eye(4), relative=np.eye(4), group=root, renamed=(str(prototype.GetPath()), "")
-        )
+        inner = replace(state, matrix=np.eye(4), relative=np.eye(4), group=root, renamed=(str(prototype.GetPath()), ""))
         root.label = authored_label(prototype, self.time) or state.label if not state.ruled else state.label
         self._visit(prototype, inner, placed=True)
         made, self.groups = [group for group in self.groups if group.pieces], outer

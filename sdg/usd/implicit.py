@@ -54,13 +54,19 @@ def read_implicit(prim: Any, time: Any, *, unit: float) -> tuple[Mesh, Shape | N
 
 def _turned(mesh: Mesh, axis: str) -> Mesh:
     turn = transforms.transform(_TURNS[axis])
-    return make_mesh(transforms.apply(turn, mesh.vertices), mesh.triangles, normals=mesh.normals @ turn[:3, :3].T, uvs=mesh.uvs)
+    return make_mesh(
+        transforms.apply(turn, mesh.vertices), mesh.triangles, normals=mesh.normals @ turn[:3, :3].T, uvs=mesh.uvs
+    )
 
 
 def _tapered(bottom: float, top: float, height: float) -> Mesh:
     """Return a closed cylinder or cone along z with sharp rims."""
     z = height / 2
-    parts = [shapes.lathe([(bottom, -z), (top, z)]), shapes.lathe([(0, -z), (bottom, -z)])]
+    side = shapes.lathe([(bottom, -z), (top, z)])
+    angle = 2 * math.pi * side.uvs[:, 0] if side.uvs is not None else np.zeros(len(side.vertices))
+    normals = np.stack([np.cos(angle) * height, np.sin(angle) * height, np.full(len(angle), bottom - top)], axis=1)
+    parts = [make_mesh(side.vertices, side.triangles, normals=normals, uvs=side.uvs)]
+    parts.append(shapes.lathe([(0, -z), (bottom, -z)]))
     return shapes.merge([*parts, shapes.lathe([(top, z), (0, z)])] if top > 0 else parts)
 
 

@@ -90,7 +90,9 @@ def _finish_dome(light: Light, prim: Any, time: Any, textures: Textures) -> None
         light.texture = textures(Lookup(path, str(prim.GetPath())), "light")
     kind = prim.GetAttribute("inputs:texture:format")
     if path and kind and kind.Get(time) not in ("automatic", "latlong", None):
-        textures.warnings.append(f"{prim.GetPath()}: its picture is read as latitude and longitude, not as {kind.Get(time)}")
+        textures.warnings.append(
+            f"{prim.GetPath()}: its picture is read as latitude and longitude, not as {kind.Get(time)}"
+        )
     pole = prim.GetAttribute("poleAxis")
     axis = str(pole.Get(time)) if pole and pole.Get(time) else "Y"
     if axis == "scene":

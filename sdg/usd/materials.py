@@ -76,7 +76,10 @@ class Materials:
         return None
 
     def _display_color(self, prim: Any) -> Bound:
-        color, opacity = self._primvar(prim, "displayColor", (0.5, 0.5, 0.5)), self._primvar(prim, "displayOpacity", (1.0,))
+        color, opacity = (
+            self._primvar(prim, "displayColor", (0.5, 0.5, 0.5)),
+            self._primvar(prim, "displayOpacity", (1.0,)),
+        )
         key = tuple(float(np.float32(value)) for value in (*color, *opacity))
         if key not in self._plain:
             name = "display_color_" + "".join(f"{round(255 * min(max(value, 0), 1)):02x}" for value in key)

@@ -125,7 +125,12 @@ def _product(one: Any, other: Any) -> Any:
     if one is None or isinstance(one, str):
         return other
     if isinstance(one, Lookup):
-        factor = (*np.broadcast_to(np.array(other, float), (3,) if np.ndim(other) == 0 else np.shape(other)), 1.0, 1.0, 1.0)[:4]
+        factor = (
+            *np.broadcast_to(np.array(other, float), (3,) if np.ndim(other) == 0 else np.shape(other)),
+            1.0,
+            1.0,
+            1.0,
+        )[:4]
         scale, bias = np.array(one.scale) * factor, np.array(one.bias) * factor
         return replace(one, scale=tuple(map(float, scale)), bias=tuple(map(float, bias)))
     return plain(np.array(one) * np.array(other)) if np.ndim(one) or np.ndim(other) else one * other
@@ -201,7 +206,9 @@ def _texcoord(node: Any, name: str, time: Any, depth: int) -> tuple[np.ndarray, 
     if kind.startswith("ND_multiply_vector2"):
         before, uv_name = _texcoord(source, "in1", time, depth + 1)
         factor = value_of(source, "in2", time)
-        return np.diag([*np.broadcast_to(factor if isinstance(factor, float | tuple) else 1.0, 2), 1.0]) @ before, uv_name
+        return np.diag(
+            [*np.broadcast_to(factor if isinstance(factor, float | tuple) else 1.0, 2), 1.0]
+        ) @ before, uv_name
     return np.eye(3), ""
 
 
@@ -218,7 +225,9 @@ def _place_2d(node: Any, time: Any) -> np.ndarray:
     scale, offset = _pair(node, "scale", time, 1.0), _pair(node, "offset", time, 0.0)
     pivot = np.array(_pair(node, "pivot", time, 0.0))
     size = np.where(np.abs(scale) > 1e-12, scale, 1.0)
-    return np.asarray(_rotation(0, pivot - offset) @ _rotation(angle, (0, 0)) @ np.diag([*(1 / size), 1.0]) @ _rotation(0, -pivot))
+    return np.asarray(
+        _rotation(0, pivot - offset) @ _rotation(angle, (0, 0)) @ np.diag([*(1 / size), 1.0]) @ _rotation(0, -pivot)
+    )
 
 
 def _rotation(angle: float, shift: Any) -> np.ndarray:

@@ -66,7 +66,9 @@ def warn_of_joints(stage: Any, warnings: list[str]) -> None:
 
     joints = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Joint)]
     if joints:
-        warnings.append(f"{len(joints)} joints, such as {joints[0].GetPath()}, are not simulated: their bodies move freely")
+        warnings.append(
+            f"{len(joints)} joints, such as {joints[0].GetPath()}, are not simulated: their bodies move freely"
+        )
 
 
 @dataclass

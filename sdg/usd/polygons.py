@@ -108,7 +108,12 @@ def creased_normals(points: np.ndarray, counts: np.ndarray, corners: np.ndarray)
 
 
 def _average_near(
-    normals: np.ndarray, chosen: np.ndarray, corners: np.ndarray, face: np.ndarray, unit: np.ndarray, weighted: np.ndarray
+    normals: np.ndarray,
+    chosen: np.ndarray,
+    corners: np.ndarray,
+    face: np.ndarray,
+    unit: np.ndarray,
+    weighted: np.ndarray,
 ) -> None:
     """Set the normals of the corners `chosen`, all those of some points, to the average over near faces."""
     if not len(chosen):

@@ -61,7 +61,9 @@ def _scene_of(stage: Any, walk: Walk, textures: Textures, file: Path) -> Scene:
     _add_bodies(scene, stage, walk, textures, to_world)
     to_metres = np.diag([1 / unit, 1 / unit, 1 / unit, 1.0])
     for prim, matrix in walk.lights:
-        scene.lights[str(prim.GetPath())] = read_light(prim, to_world @ matrix @ to_metres, walk.time, textures, unit=unit)
+        scene.lights[str(prim.GetPath())] = read_light(
+            prim, to_world @ matrix @ to_metres, walk.time, textures, unit=unit
+        )
     for prim, matrix in walk.cameras:
         try:
             scene.cameras[str(prim.GetPath())] = read_camera(prim, to_world @ matrix @ to_metres, walk.time, unit=unit)
@@ -71,7 +73,9 @@ def _scene_of(stage: Any, walk: Walk, textures: Textures, file: Path) -> Scene:
         warnings.append(f"{len(paths)} {kind} prims, such as {paths[0]}, cannot be drawn and are left out")
     if textures.faults:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(textures.faults))
-        raise SceneError(f"{file}: {len(textures.faults)} textures cannot be read; put the files back or fix the paths:{lines}")
+        raise SceneError(
+            f"{file}: {len(textures.faults)} textures cannot be read; put the files back or fix the paths:{lines}"
+        )
     scene.warnings = list(dict.fromkeys([*warnings, *textures.warnings]))
     if not scene.bodies:
         lines = "".join(f"\n  {line}" for line in scene.warnings)

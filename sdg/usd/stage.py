@@ -34,6 +34,7 @@ def open_stage(file: Path, variants: Mapping[str, Mapping[str, str]]) -> tuple[A
 
     try:
         stage = Usd.Stage.Open(str(file))
+        stage.Reload()  # files that changed since this process read them
     except Tf.ErrorException as error:
         reason = "; ".join(str(part.commentary) for part in error.args) or "it is no USD file"
         raise SceneError(f"{file} cannot be opened as USD: {reason}") from None
@@ -44,8 +45,25 @@ def open_stage(file: Path, variants: Mapping[str, Mapping[str, str]]) -> tuple[A
     lost = [str(error) for error in errors if type(error).__name__ in _MISSING and not _is_foreign(error)]
     if lost:
         lines = "".join(f"\n  {line}" for line in dict.fromkeys(lost))
-        raise SceneError(f"{file} refers to {len(lost)} things that cannot be found; put the files back or fix the paths:{lines}")
-    return stage, [str(error) for error in errors]
+        raise SceneError(
+            f"{file} refers to {len(lost)} things that cannot be found; put the files back or fix the paths:{lines}"
+        )
+    return stage, [*(str(error) for error in errors), *_other_units(stage)]
+
+
+def _other_units(stage: Any) -> list[str]:
+    """Say which layers are written in other units than the stage; USD itself converts nothing."""
+    root = stage.GetPseudoRoot()
+    lines = []
+    for name in ("metersPerUnit", "upAxis"):
+        own = root.GetMetadata(name)
+        for layer in stage.GetUsedLayers():
+            given = layer.pseudoRoot.GetInfo(name) if layer.pseudoRoot.HasInfo(name) else own
+            if given != own:
+                lines.append(
+                    f"{layer.identifier} has {name} {given} and the stage {own}; it is taken as it is, as in USD"
+                )
+    return lines
 
 
 def _is_foreign(error: Any) -> bool:
@@ -65,7 +83,9 @@ def _choose(stage: Any, file: Path, path: str, name: str, variant: str) -> None:
         raise SceneError(f"variants: prim '{path}' has no variant set '{name}'; {nearest(name, sets.GetNames())}")
     choices = sets.GetVariantSet(name).GetVariantNames()
     if variant not in choices:
-        raise SceneError(f"variants: set '{name}' of prim '{path}' has no variant '{variant}'; {nearest(variant, choices)}")
+        raise SceneError(
+            f"variants: set '{name}' of prim '{path}' has no variant '{variant}'; {nearest(variant, choices)}"
+        )
     with Usd.EditContext(stage, stage.GetSessionLayer()):
         sets.GetVariantSet(name).SetVariantSelection(variant)
 

@@ -163,7 +163,9 @@ def read_named(surface: Surface) -> bool:
 
 def _times(value: Any, factor: float | tuple[float, ...]) -> Any:
     if isinstance(value, Lookup):
-        return replace(value, scale=tuple(float(s * f) for s, f in zip(value.scale, (*as_color(factor), 1.0), strict=True)))
+        return replace(
+            value, scale=tuple(float(s * f) for s, f in zip(value.scale, (*as_color(factor), 1.0), strict=True))
+        )
     return tuple(float(v) for v in np.array(as_color(value)) * as_color(factor))
 
 
@@ -184,4 +186,3 @@ def _read_emission(surface: Surface, color: Any, weight: Any) -> None:
     surface.color("emission", color)
     shown = as_color(color) if isinstance(color, float | tuple) else (1.0, 1.0, 1.0)
     surface.values["emission"] = tuple(float(c * strength) for c in shown)
-
