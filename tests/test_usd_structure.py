@@ -125,7 +125,8 @@ def test_a_broken_point_instancer_is_left_out_with_a_warning(tmp_path: Path, cha
 
 def test_invisible_and_guide_prims_are_not_drawn(tmp_path: Path) -> None:
     text = cube("A") + cube("B", 'token visibility = "invisible"') + cube("C", 'uniform token purpose = "guide"')
-    hidden = f'def Xform "D" {{ token visibility = "invisible"\n {cube()} }} def Xform "E" {{ uniform token purpose = "proxy"\n {cube()} }}'
+    hidden = f'def Xform "D" {{ token visibility = "invisible"\n {cube()} }}'
+    hidden += f'def Xform "E" {{ uniform token purpose = "proxy"\n {cube()} }}'
     assert list(read(tmp_path, text + hidden).bodies) == ["/A"]
     assert list(read(tmp_path, text + hidden, purposes=("default", "proxy")).bodies) == ["/A", "/E/Cube"]
 
