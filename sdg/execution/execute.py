@@ -141,6 +141,8 @@ class _Run:
     def _end(self, failed: dict[int, str]) -> None:
         """Write the manifest if everything is there. Raises RunError for shards that no worker could make."""
         report = self.report
+        sweep(self.output)
+        sweep(self.output / ".staging")  # of workers that were killed
         if failed:
             error = RunError(_explain(failed, report))
             error.report = report

@@ -82,7 +82,7 @@ def sync_folder(folder: Path) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove the temporary files that a killed process left."""
-    for path in folder.glob(".*.tmp"):
+    for path in folder.glob(".*.tmp") if folder.is_dir() else ():
         path.unlink(missing_ok=True)
 
 

@@ -88,8 +88,10 @@ class Process:
             self.process.kill()
             self.process.wait()
         self.connection.close()
+        self.last_words = self._last_words()
+        self.log.close()
 
-    def last_words(self) -> str:
+    def _last_words(self) -> str:
         """Say how the process ended and what it printed last."""
         code = self.process.returncode
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
@@ -228,12 +230,12 @@ class Pool:
         self.deaths[worker.shard] += 1
         given_up = self.deaths[worker.shard] > RETRIES
         if worker.shard is None:
-            text = f"a worker {worker.last_words()}"
+            text = f"a worker {worker.last_words}"
             if given_up:
                 self.error = RunError(f"no worker can open the job: {text}")
                 return
         else:
-            text = f"a worker {worker.last_words()}\n  while it made sample {worker.sample} of shard {worker.shard}"
+            text = f"a worker {worker.last_words}\n  while it made sample {worker.sample} of shard {worker.shard}"
             if given_up:
                 self.failed[worker.shard] = text
                 self.notify(Event("error", worker.shard, worker.sample, worker.number, text))

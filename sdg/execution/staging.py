@@ -80,11 +80,10 @@ class Staging:
 
     def sweep(self, *, keep: set[str]) -> None:
         """Remove temporary files and every sample whose key is not in `keep`."""
-        if self.folder.is_dir():
-            sweep(self.folder)
-            for path in self.folder.glob("*.sample"):
-                if path.stem not in keep:
-                    path.unlink(missing_ok=True)
+        sweep(self.folder)
+        for path in self.folder.glob("*.sample") if self.folder.is_dir() else ():
+            if path.stem not in keep:
+                path.unlink(missing_ok=True)
 
     def close(self) -> None:
         """Remove the folder if nothing waits in it."""
