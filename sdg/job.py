@@ -73,16 +73,18 @@ class CameraOptions(Options):
 class Job(Options):
     """What to render, how to vary it, and how it is written."""
 
-    scene: Annotated[SerializeAsAny[SceneSource], named_in("sdg.scenes")] = Field(description="where bodies come from")
+    scene: Annotated[SerializeAsAny[SceneSource], named_in("sdg.scenes", SceneSource)] = Field(
+        description="where bodies come from"
+    )
     cameras: dict[str, CameraOptions] = Field({}, description="by name; default: every camera of the scene")
     annotations: tuple[str, ...] = Field(DEFAULT, min_length=1, description="what is written for every camera")
-    randomizers: tuple[Annotated[SerializeAsAny[Randomizer], named_in("sdg.randomizers")], ...] = Field(
+    randomizers: tuple[Annotated[SerializeAsAny[Randomizer], named_in("sdg.randomizers", Randomizer)], ...] = Field(
         (), description="applied in this order, each with random numbers of its own"
     )
-    renderer: Annotated[SerializeAsAny[Renderer], named_in("sdg.renderers")] = Field(
+    renderer: Annotated[SerializeAsAny[Renderer], named_in("sdg.renderers", Renderer)] = Field(
         default_factory=lambda: _named("mitsuba"), description="what makes the pictures; default: mitsuba"
     )
-    writer: Annotated[SerializeAsAny[Writer], named_in("sdg.writers")] = Field(
+    writer: Annotated[SerializeAsAny[Writer], named_in("sdg.writers", Writer)] = Field(
         default_factory=lambda: _named("webdataset"), description="what the samples are written as; default: webdataset"
     )
     samples: int = Field(gt=0, le=10**9, description="how many")
@@ -150,7 +152,7 @@ def describe(faults: Sequence[ErrorDetails], source: Source) -> str:
     texts: dict[tuple[Place, str], list[str]] = {}
     for fault in faults:
         place = source.place(fault["loc"], missing=fault["type"] == "missing")
-        texts.setdefault((place, _given(fault)), []).append(_WORDING.get(fault["type"], fault["msg"]))
+        texts.setdefault((place, _given(fault)), []).append(_wording(fault))
     lines = []
     for (place, given), said in sorted(texts.items(), key=lambda item: source.line(item[0][0])):
         where = ".".join(map(str, place)) or "job"
@@ -166,6 +168,10 @@ _WORDING = {
     "model_type": "a mapping is needed",
     "invalid_key": "a name is needed, not a number",
 }
+
+
+def _wording(fault: ErrorDetails) -> str:
+    return _WORDING.get(fault["type"], fault["msg"].removeprefix("Value error, "))
 
 
 def _given(fault: ErrorDetails) -> str:

@@ -119,8 +119,8 @@ def names(package: str) -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(path) if not module.name.startswith("_"))
 
 
-def named_in(package: str) -> BeforeValidator:
-    """Let a pydantic field take `{type: lighting, ...}` and hold a `Lighting(...)`."""
+def named_in(package: str, base: type[Plugin]) -> BeforeValidator:
+    """Let a pydantic field take `{type: lighting, ...}` and hold a `Lighting(...)`, a `base` of `package` or a user's own."""
 
     def build(value: Any, info: ValidationInfo) -> Any:
         if isinstance(value, str):
@@ -137,6 +137,8 @@ def named_in(package: str) -> BeforeValidator:
             plugin = find(package, type_name, (info.context or {}).get("folder"))
         except ValueError as error:
             raise _fault(str(error)) from None
+        if not issubclass(plugin, base):
+            raise _fault(f"'{plugin.__name__}' is no {base.__name__}")
         return plugin.model_validate(options, context=info.context)
 
     return BeforeValidator(build)

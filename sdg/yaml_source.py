@@ -28,8 +28,10 @@ class Source:
         """Return the parts of `loc` that the file holds, and with `missing` the last one, which it should hold."""
         place: Place = ()
         for part in loc:
-            if (*place, part) in self.lines:
-                place = (*place, part)
+            for name in (part, str(part)):
+                if (*place, name) in self.lines:
+                    place = (*place, name)
+                    break
         return (*place, loc[-1]) if missing else place
 
     def line(self, place: Place) -> int:
