@@ -46,7 +46,7 @@ def read_scene(
         check_rules(walk.dynamic, "dynamic", file, stage)
         scene = _scene_of(stage, walk, Textures(largest_texture), file)
     known = "\n".join(warnings)
-    scene.warnings += [f"USD: {line}" for line in dict.fromkeys(said) if _essence(line) not in known]
+    scene.warnings += [f"USD: {line}" for line in sorted(set(said)) if _essence(line) not in known]
     return scene
 
 
