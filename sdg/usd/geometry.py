@@ -10,7 +10,7 @@ import numpy as np
 
 from sdg.mesh import Mesh, face_normals, make_mesh
 
-from .polygons import corner_faces, creased_normals, triangulate
+from .polygons import corner_faces, creased_normals, distinct_rows, shared_corners, triangulate
 
 UV_NAMES = ("st", "st0", "st_0", "UVMap", "map1", "uv", "Texture_uv")
 """Texture coordinates that are taken where a material names none that the mesh has, in this order."""
@@ -49,7 +49,7 @@ def read_mesh(prim: Any, time: Any, *, unit: float, uv_names: Sequence[str] = ("
     normals = _normals(mesh, time, faces, warnings)
     wanted = [uv_names[min(number, len(uv_names) - 1)] for number in range(material.max() + 1)]
     uvs = _uvs(prim, time, faces, wanted, material, warnings)
-    vertex, order = _shared_corners(faces.corners, [normals[1]] if uvs is None else [normals[1], uvs[1]], triangles)
+    vertex, order = shared_corners(faces.corners, [normals[1]] if uvs is None else [normals[1], uvs[1]], triangles)
     points = faces.points[faces.corners[order]] * unit
     solid = np.linalg.norm(face_normals(points, vertex), axis=1) > 0
     if not solid.any():
@@ -145,11 +145,11 @@ def _normals(mesh: Any, time: Any, faces: Faces, warnings: list[str]) -> tuple[n
     if found is None:
         if primvar:
             warnings.append("its normals do not fit its points and are computed instead")
-        return _distinct(creased_normals(faces.points, faces.counts, faces.corners).astype(np.float32))
+        return distinct_rows(creased_normals(faces.points, faces.counts, faces.corners).astype(np.float32))
     values, ids = found
     if _mostly_zero(values):
         warnings.append("its normals are zero or not numbers and are computed instead")
-        return _distinct(creased_normals(faces.points, faces.counts, faces.corners).astype(np.float32))
+        return distinct_rows(creased_normals(faces.points, faces.counts, faces.corners).astype(np.float32))
     return values, ids
 
 
@@ -228,28 +228,4 @@ def _on_corners(
         return None
     if interpolation != "faceVarying" or indices is not None:
         return values, ids
-    return _distinct(values[ids])
-
-
-def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct rows [n, d] and the number of each row in them."""
-    rows = np.ascontiguousarray(rows, np.float32) + np.float32(0)  # -0 becomes 0
-    keys = rows.view(np.dtype((np.void, rows.shape[1] * 4))).ravel()
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], number.ravel()
-
-
-def _shared_corners(points: np.ndarray, ids: list[np.ndarray], triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Merge corners that agree in point and values.
-
-    Returns triangles [t, 3] of new vertices and, for each vertex [v], a corner that has its data.
-    """
-    used = np.unique(triangles)
-    key = points[used].astype(np.int64)
-    for more in ids:
-        _, key = np.unique(key, return_inverse=True)
-        key = key.ravel() * (int(more.max()) + 1) + more[used]
-    _, first, number = np.unique(key, return_index=True, return_inverse=True)
-    lookup = np.zeros(len(points), np.int64)
-    lookup[used] = number.ravel()
-    return lookup[triangles], used[first]
+    return distinct_rows(values[ids])

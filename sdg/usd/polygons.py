@@ -130,3 +130,27 @@ def _average_near(
     sums = np.stack([np.bincount(one, weighted[face_other, axis], minlength=len(chosen)) for axis in range(3)], axis=1)
     length = np.linalg.norm(sums, axis=1, keepdims=True)
     normals[chosen] = np.where(length > 1e-300, sums / np.maximum(length, 1e-300), normals[chosen])
+
+
+def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct rows [n, d] and the number of each row in them."""
+    rows = np.ascontiguousarray(rows, np.float32) + np.float32(0)  # -0 becomes 0
+    keys = rows.view(np.dtype((np.void, rows.shape[1] * 4))).ravel()
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], number.ravel()
+
+
+def shared_corners(points: np.ndarray, ids: list[np.ndarray], triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Merge corners that agree in point and values.
+
+    Returns triangles [t, 3] of new vertices and, for each vertex [v], a corner that has its data.
+    """
+    used = np.unique(triangles)
+    key = points[used].astype(np.int64)
+    for more in ids:
+        _, key = np.unique(key, return_inverse=True)
+        key = key.ravel() * (int(more.max()) + 1) + more[used]
+    _, first, number = np.unique(key, return_index=True, return_inverse=True)
+    lookup = np.zeros(len(points), np.int64)
+    lookup[used] = number.ravel()
+    return lookup[triangles], used[first]

@@ -109,7 +109,7 @@ def used_values(pixels: np.ndarray, lookup: Lookup, use: Use) -> tuple[np.ndarra
     scale, bias = np.array(lookup.scale)[numbers], np.array(lookup.bias)[numbers]
     if use == "normal":
         scale, bias = scale / 2, (bias + 1) / 2  # a renderer decodes 0..1 to -1..1 itself
-    made, srgb = _rescaled(np.ascontiguousarray(chosen), scale, bias, srgb=srgb, keep_range=use == "light")
+    made, srgb = rescaled(np.ascontiguousarray(chosen), scale, bias, srgb=srgb, keep_range=use == "light")
     if use in ("color", "normal", "light") and made.shape[2] == 1:
         made = np.repeat(made, 3, axis=2)
     return made, srgb
@@ -124,7 +124,7 @@ def _is_srgb(pixels: np.ndarray, lookup: Lookup, use: Use) -> bool:
     return space.startswith(("srgb", "g22", "gamma"))
 
 
-def _rescaled(
+def rescaled(
     pixels: np.ndarray, scale: np.ndarray, bias: np.ndarray, *, srgb: bool, keep_range: bool
 ) -> tuple[np.ndarray, bool]:
     """Apply scale and bias to linear values; 8-bit pictures stay 8-bit and others become so unless `keep_range`."""
