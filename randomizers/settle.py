@@ -61,9 +61,11 @@ class Settle(Randomizer):
         if report.warnings:
             raise SampleRejected(f"the physics solver gave up: {report.warnings[0]}")
         if not report.at_rest and self.not_at_rest == "reject":
-            name = max(report.speeds, key=report.speeds.__getitem__)
+            inside = {name: speed for name, speed in report.speeds.items() if name not in report.out_of_bounds}
+            name = max(inside, key=lambda name: max(inside[name][0] / self.linear, inside[name][1] / self.angular))
             raise SampleRejected(
-                f"not at rest after {self.seconds:g} s: {name} still moves at {report.speeds[name]:.3g} m/s"
+                f"not at rest after {self.seconds:g} s: {name} still moves at {inside[name][0]:.3g} m/s "
+                f"and {inside[name][1]:.3g} rad/s"
             )
         if report.deepest_penetration > self.max_penetration:
             raise SampleRejected(f"bodies are {report.deepest_penetration * 1000:.1f} mm deep in each other")

@@ -48,7 +48,7 @@ class Textures(Randomizer):
         tuple(kind for kind in KINDS if kind != "label"), description="kinds of patterns, uniform choice"
     )
     variants: int = Field(6, gt=0, le=1000, description="how many looks there are of each pattern")
-    resolution: int = Field(512, ge=16, le=4096, description="edge of patterns, longest edge of images [px]")
+    resolution: int = Field(512, ge=32, le=4096, description="edge of patterns, longest edge of images [px]")
     size: Positive = Field({"log_uniform": [0.1, 1.0]}, description="edge of one tile on the surface [m], log-uniform")  # type: ignore[assignment]
     rotation: Number = Field([0.0, 2 * math.pi], description="on the surface [rad], uniform")  # type: ignore[assignment]
     box_projection: bool = Field(False, description="whether bodies with uvs of their own are unwrapped anew, too")

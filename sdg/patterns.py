@@ -46,7 +46,7 @@ def noise(rng: np.random.Generator, size: int, cells: int, *, octaves: int = 5, 
     total, weight = np.zeros((size, size), np.float32), 0.0
     for octave in range(octaves):
         rows, columns = max(1, cells << octave), max(1, (cells * stretch) << octave)
-        if max(rows, columns) > size:
+        if octave and max(rows, columns) > size:
             break
         amplitude = 0.5**octave
         total += np.float32(amplitude) * _lattice(rng, size, rows, columns)
@@ -117,10 +117,10 @@ def _grain(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def _smear(field: np.ndarray) -> np.ndarray:
-    """Blur along x with wrapped borders."""
+    """Blur along x with wrapped borders; the spread grows to that of the field again."""
     import cv2
 
-    wide = 48
+    wide = min(48, field.shape[1])
     padded = np.concatenate([field[:, -wide:], field, field[:, :wide]], axis=1)
     return np.asarray(cv2.blur(padded, (wide, 1)))[:, wide:-wide] * 4
 

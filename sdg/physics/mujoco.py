@@ -175,7 +175,10 @@ def _surface(rigid: RigidBody) -> dict[str, Any]:
 
 
 def _spring(restitution: float) -> tuple[float, float]:
-    """Return solref in its direct form (-stiffness, -damping), which rebounds without adding energy."""
+    """Return solref in its direct form (-stiffness, -damping), which rebounds without adding energy.
+
+    The share of the speed that is kept comes out at most 0.12 above `restitution`, because contacts begin on whole steps.
+    """
     frequency, damping = 1 / (3 * TIMESTEP), 1.0
     if restitution > 1e-3:
         log = math.log(min(restitution, 0.98))

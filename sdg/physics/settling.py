@@ -19,7 +19,7 @@ class SettleOptions:
     """When a scene is at rest, and how long it may take.
 
     Every free body is slower than `linear` [m/s] and `angular` [rad/s] for `hold` [s]; at most `seconds` [s] are
-    simulated; after `damp_after` [s] round things are slowed down. `bounds` [2, 3] in the world: bodies whose box's
+    simulated; after `damp_after` [s] everything is slowed down, ever more. `bounds` [2, 3] in the world: bodies whose box's
     centre ends outside are out of bounds.
     """
 
@@ -33,13 +33,13 @@ class SettleOptions:
 
 @dataclass
 class SettleReport:
-    """What came of it: `deepest_penetration` [m], `speeds` [m/s] and names that ended out of bounds or not at rest."""
+    """What came of it: `deepest_penetration` [m], `speeds` are linear [m/s] and angular [rad/s]."""
 
     at_rest: bool
     seconds: float
     deepest_penetration: float
     out_of_bounds: list[str] = field(default_factory=list)
-    speeds: dict[str, float] = field(default_factory=dict)
+    speeds: dict[str, tuple[float, float]] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -54,14 +54,14 @@ def settle(scene: Scene, colliders: Colliders, options: SettleOptions) -> Settle
             scene.bodies[name].object_to_world = world.pose(name)
     ids = set(world.moving)
     depths = [-distance for a, b, distance in world.contacts() if a in ids or b in ids]
-    speeds = dict(zip(world.moving, world.speeds()[:, 0].tolist(), strict=True))
+    speeds = {name: (float(v), float(w)) for name, (v, w) in zip(world.moving, world.speeds(), strict=True)}
     left = [name for name in world.moving if _is_outside(scene, name, options.bounds)]
     return SettleReport(at_rest, seconds, max(depths, default=0.0), left, speeds, warnings)
 
 
 def _simulate(world: World, options: SettleOptions) -> tuple[float, bool, list[str]]:
     """Return the simulated time [s], whether everything rests, and the solver's complaints."""
-    quiet, steps, damped = 0.0, 0, False
+    quiet, steps, calmed = 0.0, 0, 0
     limit = np.array([options.linear, options.angular])
     while steps * TIMESTEP < options.seconds:
         warnings = world.step(_BLOCK)
@@ -72,9 +72,10 @@ def _simulate(world: World, options: SettleOptions) -> tuple[float, bool, list[s
         quiet = 0.0 if fast.any() else quiet + _BLOCK * TIMESTEP
         if quiet >= options.hold:
             return steps * TIMESTEP, True, []
-        if not damped and steps * TIMESTEP > options.damp_after:
-            world.calm(1.0, 10.0)
-            damped = True
+        late = int(2 * (steps * TIMESTEP - options.damp_after)) + 1
+        if late > calmed:  # ever more, every half second
+            world.calm(1.0 * late, 10.0 * late)
+            calmed = late
     return steps * TIMESTEP, False, []
 
 
