@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from sdg.errors import JobError, OutputError
-from sdg.execution.events import Event, RunError
+from sdg.execution.events import Event, RunError, listening
 from sdg.execution.execute import execute
 from sdg.execution.files import exclusive
 from sdg.execution.only import remake
@@ -224,6 +224,18 @@ def test_a_second_signal_stops_at_once(tmp_path: Path) -> None:
     driver.process.send_signal(signal.SIGINT)
     assert driver.end()[0] == 130
     assert gone(workers)
+
+
+def test_an_ignored_signal_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with listening() as stop:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert stop.signal == signal.SIGTERM
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_second_run_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

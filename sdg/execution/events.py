@@ -100,8 +100,12 @@ def listening() -> Iterator[Stop]:
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
-    before = {number: signal.signal(number, stop._handle) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    # A shell starts what runs in the background with SIGINT ignored: it stays so.
+    before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
     try:
+        for number in before:
+            signal.signal(number, stop._handle)
         yield stop
     finally:
         for number, handler in before.items():

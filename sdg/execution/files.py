@@ -16,6 +16,8 @@ from typing import Any
 from sdg.errors import OutputError
 
 NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
+"""What file systems say that have no links or locks; commits are safe without either."""
 
 
 def canonical(data: Any) -> bytes:
@@ -139,5 +141,10 @@ def _try_lock(path: Path) -> int | None:
             return descriptor
     except (BlockingIOError, FileNotFoundError):
         pass  # held, or removed by its last holder between the two calls
+    except OSError as error:
+        if error.errno in NO_LOCKS:
+            return descriptor
+        os.close(descriptor)
+        raise
     os.close(descriptor)
     return None

@@ -95,6 +95,8 @@ class Process:
         """Say how the process ended and what it printed last."""
         code = self.process.returncode
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+        if code == -signal.SIGKILL:
+            how += " (by the system, if memory ran out)"
         self.log.seek(max(0, self.log.seek(0, os.SEEK_END) - 2000))
         printed = self.log.read().decode(errors="replace").strip().splitlines()[-8:]
         return f"{how}" + ("; it printed:\n  " + "\n  ".join(printed) if printed else "")

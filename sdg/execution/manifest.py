@@ -63,7 +63,7 @@ def refuse_change(output: Path, old: dict[str, Any], new: dict[str, Any]) -> Non
         raise OutputError(
             f"output '{output}' holds samples of another job:\n"
             + "\n".join(changes)
-            + "\nRun the old job again to finish it, or give another output folder for this one."
+            + "\nGo on with what was run before, or give another output folder for this job."
         )
 
 
