@@ -122,7 +122,10 @@ def cup(rng: np.random.Generator) -> Body:
     """Return a paper cup with a printed wall."""
     wall = lathe([(0.0285, 0.002), (0.0395, 0.094)], segments=48)
     foot = lathe(
-        rounded_profile([(0, 0.004, 0), (0.0265, 0.004, 0), (0.0272, 0, 0.0003), (0.0284, 0, 0.0003), (0.0285, 0.002, 0)]), segments=48
+        rounded_profile(
+            [(0, 0.004, 0), (0.0265, 0.004, 0), (0.0272, 0, 0.0003), (0.0284, 0, 0.0003), (0.0285, 0.002, 0)]
+        ),
+        segments=48,
     )
     turn = np.linspace(-0.6, 4.2, 9)
     roll = np.stack([0.0399 + 0.0017 * np.cos(turn), 0.0946 + 0.0017 * np.sin(turn)], axis=1)

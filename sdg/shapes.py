@@ -105,6 +105,23 @@ def split_pieces(mesh: Mesh) -> list[Mesh]:
     return pieces
 
 
+def simplified(mesh: Mesh, limit: int) -> Mesh:
+    """Return a mesh of at most `limit` triangles: vertices in one cell of a grid become one, the finest grid that does."""
+    if len(mesh.triangles) <= limit:
+        return mesh
+    low, edge = mesh.bounds[0], float(np.ptp(mesh.bounds, axis=0).max())
+    for cells in (256, 181, 128, 91, 64, 45, 32, 23, 16, 11, 8, 6, 4, 3, 2):
+        cell = np.floor((mesh.vertices - low) / (edge / cells + 1e-12)).astype(np.int64)
+        _, place = np.unique(cell @ [1, 1 << 10, 1 << 20], return_inverse=True)
+        triangles = place[mesh.triangles]
+        triangles = triangles[(triangles != np.roll(triangles, 1, axis=1)).all(axis=1)]
+        _, first = np.unique(np.sort(triangles, axis=1) @ [1, 1 << 20, 1 << 40], return_index=True)
+        if len(first) <= limit:
+            break
+    sums = np.stack([np.bincount(place, mesh.vertices[:, axis]) for axis in range(3)], axis=1)
+    return make_mesh(sums / np.bincount(place)[:, None], triangles[np.sort(first)])
+
+
 def auto_smooth(mesh: Mesh, angle: float = 0.7) -> Mesh:
     """Return a mesh that looks round where faces meet at less than `angle` [rad], and sharp elsewhere."""
     _, welded = _welded(mesh)

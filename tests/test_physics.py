@@ -200,3 +200,23 @@ def test_colliders_are_kept_and_bounded() -> None:
     assert colliders(bodies[0]) is first
     colliders(bodies[1]), colliders(bodies[2])
     assert colliders(bodies[0]) is not first
+
+
+def test_static_meshes_far_away_or_far_too_fine_cost_little() -> None:
+    far = Body("far", closed_tray(), transform(None, (9, 0, 0)), rigid_body=RigidBody(collider="mesh"))
+    fine = lathe([(0, 0), (0.15, 0), (0.15, 0.08), (0.13, 0.08), (0.13, 0.02), (0, 0.02)], segments=2000)
+    pan = Body("pan", fine, rigid_body=RigidBody(collider="mesh"))
+    scene = scene_of(ground(), far, pan, dynamic("ball", sphere(0.02), 0.2, collider="sphere"))
+    world = World(scene, Colliders())
+    assert world.model.ngeom < 700 and "far" not in world.names.values()
+    settle(scene, Colliders(), SettleOptions())
+    assert scene.bodies["ball"].object_to_world[2, 3] == pytest.approx(0.04, abs=4e-3)
+
+
+def test_a_room_of_one_mesh_is_hollow() -> None:
+    room = merge([box((4, 4, 2))])
+    inside_out = make_mesh(room.vertices, room.triangles[:, ::-1])
+    shell = Body("room", inside_out, transform(None, (0, 0, 1)), rigid_body=RigidBody(collider="mesh"))
+    scene = scene_of(shell, dynamic("thing", box((0.1, 0.1, 0.1)), 0.5))
+    report = settle(scene, Colliders(), SettleOptions())
+    assert report.at_rest and scene.bodies["thing"].object_to_world[2, 3] == pytest.approx(0.05, abs=1e-3)

@@ -15,7 +15,7 @@ import numpy as np
 from sdg.errors import SceneError
 from sdg.mesh import Mesh, face_normals
 from sdg.scene import Body, RigidBody
-from sdg.shapes import is_closed, split_pieces
+from sdg.shapes import is_closed, simplified, split_pieces
 
 THICKNESS = 0.05
 """How far [m] a flat body reaches behind its face, so that nothing falls through it."""
@@ -25,7 +25,8 @@ _SOLID = 0.87
 """A piece that fills this share of its hull needs no decomposition."""
 _SMALL = 0.1
 """A piece smaller than this share of the whole body needs none either."""
-_MAX_PRISMS = 400
+_MAX_PRISMS = 600
+"""A concave static piece with more triangles is made coarser."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +96,21 @@ def _parts_of(mesh: Mesh, rigid: RigidBody, name: str) -> list[Part]:
 def _piece_parts(piece: Mesh, name: str, *, exact: bool, small: bool) -> list[Part]:
     """Return one hull for a convex or small piece, else prisms behind its triangles (static meshes) or a decomposition."""
     hulls = _hulls([piece.vertices])
-    if hulls and (small or piece.volume >= _SOLID * hulls[0].volume):
+    volume = _signed_volume(piece)
+    hollow = exact and volume < 0  # a room seen from inside
+    if hulls and not hollow and (small or abs(volume) >= _SOLID * hulls[0].volume):
         return hulls
     if _normal_of_flat(piece) is not None:
         return _flat_parts(piece)
-    if exact and len(piece.triangles) <= _MAX_PRISMS:
-        return _prisms(piece, THICKNESS / 10 if is_closed(piece) else THICKNESS)
+    if exact:
+        return _prisms(simplified(piece, _MAX_PRISMS), THICKNESS / 10 if is_closed(piece) and not hollow else THICKNESS)
     return _hulls(decompose(piece, name))
+
+
+def _signed_volume(mesh: Mesh) -> float:
+    """Return the enclosed volume [m3], negative where the triangles face inwards."""
+    a, b, c = (mesh.vertices[mesh.triangles[:, corner]].astype(np.float64) for corner in range(3))
+    return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6)
 
 
 def _hulls(clouds: list[np.ndarray]) -> list[Part]:

@@ -17,13 +17,15 @@ from .colliders import Colliders, Part
 
 TIMESTEP = 0.002
 """Duration of one step [s]."""
+_REACH = 0.5
 _FAR = 1000.0
 
 
 class World:
     """The visible bodies of a scene in MuJoCo: static ones fixed, dynamic ones free, kinematic ones where they are put.
 
-    `margin` [m]: contacts are reported from this distance on. Raises SceneError for a body that cannot collide.
+    `margin` [m]: contacts are reported from this distance on. What is static and farther than `_REACH` to the side of
+    the scene's region and of all free bodies is left out. Raises SceneError for a body that cannot collide.
     """
 
     def __init__(self, scene: Scene, colliders: Colliders, *, margin: float = 0.0) -> None:
@@ -33,8 +35,9 @@ class World:
         spec = _new_spec(mujoco, scene)
         moving: list[Body] = []
         meshes: set[str] = set()
+        zone = _zone(scene)
         for body in scene.visible_bodies():
-            parts = colliders(body)
+            parts = _near(body, colliders, zone)
             if parts:
                 _add_body(mujoco, spec, body, parts, meshes, margin)
                 moving += [body] if body.rigid_body.motion == "dynamic" else []
@@ -104,6 +107,35 @@ class World:
         with _caught_warnings(self._mj) as caught:
             self._mj.mj_step(self.model, self.data, count)
         return caught
+
+
+def _zone(scene: Scene) -> np.ndarray:
+    """Return the box [2, 3] around the region and all free bodies, grown sideways and endless below."""
+    free = [body.bounding_sphere() for body in scene.visible_bodies() if body.rigid_body.motion == "dynamic"]
+    corners = [center + sign * radius for center, radius in free for sign in (-1, 1)]
+    if scene.region is not None:
+        corners += list(np.asarray(scene.region, float))
+    if not corners:
+        return np.array([[-np.inf] * 3, [np.inf] * 3])
+    zone = np.stack([np.min(corners, axis=0) - _REACH, np.max(corners, axis=0) + _REACH])
+    zone[0, 2] = -np.inf
+    return zone
+
+
+def _near(body: Body, colliders: Colliders, zone: np.ndarray) -> list[Part]:
+    """Return the parts of a body that reach into `zone`, all of them if it can move."""
+    if body.rigid_body.motion == "dynamic":
+        return colliders(body)
+    center, radius = body.bounding_sphere()
+    if (center + radius < zone[0]).any() or (center - radius > zone[1]).any():
+        return []
+    near = []
+    for part in colliders(body):
+        middle = transforms.apply(body.mesh_to_world, (part.points.min(axis=0) + part.points.max(axis=0))[None] / 2)[0]
+        reach = float(np.linalg.norm(np.ptp(part.points, axis=0) * body.scale)) / 2
+        if not ((middle + reach < zone[0]).any() or (middle - reach > zone[1]).any()):
+            near.append(part)
+    return near
 
 
 def _new_spec(mujoco: Any, scene: Scene) -> Any:
