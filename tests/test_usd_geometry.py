@@ -141,6 +141,7 @@ def test_given_normals_are_kept(tmp_path: Path) -> None:
         ("[4, 4, 4, 4, 4, 4]", "[4, 4, 4, 4, 4]", "adds up to 20"),
         ("[4, 4, 4, 4, 4, 4]", "[]", "no faces"),
         (CUBE_POINTS, "[]", "no points"),
+        (f"point3f[] points = {CUBE_POINTS}", "point3f points = (1, 2, 3)", "no points"),
         ("(-1, -1, -1), (1, -1, -1)", "(nan, -1, -1), (inf, -1, -1)", ""),
         (CUBE_POINTS, "[" + ", ".join(["(nan, 0, 0)"] * 8) + "]", "no usable face is left"),
         (CUBE_POINTS, "[" + ", ".join(["(1, 2, 3)"] * 8) + "]", "none of its faces has an area"),

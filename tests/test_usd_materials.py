@@ -8,44 +8,9 @@ import numpy as np
 import pytest
 
 from sdg.errors import SceneError
-from sdg.scene import Material
 from sdg.scenes.usd import Usd
 from sdg.sensors.tone import decode_srgb
-from tests.usd_fixtures import cube, read, write
-
-PICTURE = np.arange(4 * 4 * 4, dtype=np.uint8).reshape(4, 4, 4) * 4
-
-
-def save(folder: Path, name: str = "t.png", pixels: np.ndarray = PICTURE) -> np.ndarray:
-    """Write R, G, B, A or R, G, B pixels as a picture file."""
-    order = [2, 1, 0, 3][: pixels.shape[2]] if pixels.ndim == 3 else None
-    cv2.imwrite(str(folder / name), pixels if order is None else pixels[..., order])
-    return pixels
-
-
-def material(inputs: str, nodes: str = "", *, kind: str = "UsdPreviewSurface", output: str = "outputs:surface") -> str:
-    """Return a bound cube and the material /M with one surface shader."""
-    return (
-        cube(extra="rel material:binding = </M>")
-        + f'def Material "M" {{ token {output}.connect = </M/S.outputs:surface>\n'
-        + f'def Shader "S" {{ uniform token info:id = "{kind}"\n{inputs}\n token outputs:surface }} {nodes} }}'
-    )
-
-
-def texture(name: str = "T", inputs: str = "", *, file: str = "t.png") -> str:
-    """Return a UsdUVTexture shader."""
-    outputs = "float3 outputs:rgb\n float outputs:r\n float outputs:g\n float outputs:a"
-    return (
-        f'def Shader "{name}" {{ uniform token info:id = "UsdUVTexture"\n'
-        f"asset inputs:file = @{file}@\n{inputs}\n{outputs}\n }}\n"
-    )
-
-
-def made(folder: Path, text: str) -> Material:
-    """Return the only material of the only body."""
-    (body,) = read(folder, text).bodies.values()
-    (one,) = body.materials
-    return one
+from tests.usd_fixtures import PICTURE, cube, made, material, read, save, texture, write
 
 
 def test_the_values_of_a_preview_surface(tmp_path: Path) -> None:
@@ -226,35 +191,21 @@ def test_subsets_carry_their_own_materials(tmp_path: Path) -> None:
     assert body.mesh.material_indices.tolist() == [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 0, 0]
 
 
-def test_other_surface_models_by_the_names_of_their_inputs(tmp_path: Path) -> None:
-    save(tmp_path)
-    standard = """float inputs:base = 0.5
-        color3f inputs:base_color = (0.4, 0.6, 0.8)
-        float inputs:metalness = 1
-        float inputs:specular_roughness = 0.1
-        float inputs:transmission = 0.9"""
-    text = material(standard, kind="ND_standard_surface_surfaceshader", output="outputs:mtlx:surface")
-    one = made(tmp_path, text)
-    assert one.base_color == pytest.approx((0.2, 0.3, 0.4)) and one.emission == (0, 0, 0)
-    assert (one.metallic, one.roughness) == pytest.approx((1, 0.1)) and one.transmission == pytest.approx(0.9)
-    omni = """uniform token info:implementationSource = "sourceAsset"
-        uniform asset info:mdl:sourceAsset = @OmniPBR.mdl@
-        uniform token info:mdl:sourceAsset:subIdentifier = "OmniPBR"
-        asset inputs:diffuse_texture = @t.png@
-        float inputs:reflection_roughness_constant = 0.3
-        float inputs:metallic_constant = 0.2"""
-    text = material(omni, output="outputs:mdl:surface").replace('uniform token info:id = "UsdPreviewSurface"\n', "")
-    one = made(tmp_path, text)
-    assert one.base_color_texture is not None and (one.roughness, one.metallic) == pytest.approx((0.3, 0.2))
+def test_tga_and_exr_pictures(tmp_path: Path) -> None:
+    import mitsuba as mi
 
-
-def test_an_unknown_surface_falls_back_with_a_warning(tmp_path: Path) -> None:
-    text = material("float inputs:strange = 1", kind="LabFog").replace(
-        "rel material", "color3f[] primvars:displayColor = [(0, 1, 0)]\n rel material"
-    )
-    scene = read(tmp_path, text)
-    assert scene.bodies["/Cube"].materials[0].base_color == (0, 1, 0)
-    assert any("/M: its surface 'LabFog' is not known" in line for line in scene.warnings)
+    if mi.variant() is None:
+        mi.set_variant("scalar_rgb")
+    pixels = np.ascontiguousarray(PICTURE[..., :3])
+    head = bytes([0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 4, 0, 4, 0, 24, 0x20])
+    (tmp_path / "t.tga").write_bytes(head + pixels[..., ::-1].tobytes())
+    mi.Bitmap(np.full((2, 3, 3), (0.25, 4, 1), np.float32)).write(str(tmp_path / "t.exr"))
+    names = (("diffuseColor", "T"), ("emissiveColor", "U"))
+    inputs = "\n".join(f"color3f inputs:{name}.connect = </M/{node}.outputs:rgb>" for name, node in names)
+    one = made(tmp_path, material(inputs, texture(file="t.tga") + texture("U", file="t.exr")))
+    assert one.base_color_texture is not None and one.emission_texture is not None
+    np.testing.assert_array_equal(one.base_color_texture.pixels, pixels)
+    np.testing.assert_allclose(decode_srgb(one.emission_texture.pixels[0, 0]), (0.25, 1, 1), atol=0.005)
 
 
 def test_materials_are_shared_between_bodies(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
 from sdg.mesh import Mesh, face_normals
-from sdg.scene import Scene
+from sdg.scene import Material, Scene
 from sdg.scenes.usd import Usd
 
+PICTURE = np.arange(4 * 4 * 4, dtype=np.uint8).reshape(4, 4, 4) * 4
 CUBE_POINTS = "[(-1, -1, -1), (1, -1, -1), (1, 1, -1), (-1, 1, -1), (-1, -1, 1), (1, -1, 1), (1, 1, 1), (-1, 1, 1)]"
 CUBE_FACES = "[0, 3, 2, 1, 4, 5, 6, 7, 0, 1, 5, 4, 1, 2, 6, 5, 2, 3, 7, 6, 3, 0, 4, 7]"
 
@@ -68,3 +70,35 @@ def moved(name: str, inside: str, *, reset: bool = False, **operations: tuple[fl
         + "\n".join(lines)
         + f"\nuniform token[] xformOpOrder = [{', '.join(order)}]\n{inside}\n}}\n"
     )
+
+
+def save(folder: Path, name: str = "t.png", pixels: np.ndarray = PICTURE) -> np.ndarray:
+    """Write R, G, B, A or R, G, B pixels as a picture file."""
+    order = [2, 1, 0, 3][: pixels.shape[2]] if pixels.ndim == 3 else None
+    cv2.imwrite(str(folder / name), pixels if order is None else pixels[..., order])
+    return pixels
+
+
+def material(inputs: str, nodes: str = "", *, kind: str = "UsdPreviewSurface", output: str = "outputs:surface") -> str:
+    """Return a bound cube and the material /M with one surface shader."""
+    return (
+        cube(extra="rel material:binding = </M>")
+        + f'def Material "M" {{ token {output}.connect = </M/S.outputs:surface>\n'
+        + f'def Shader "S" {{ uniform token info:id = "{kind}"\n{inputs}\n token outputs:surface }} {nodes} }}'
+    )
+
+
+def texture(name: str = "T", inputs: str = "", *, file: str = "t.png") -> str:
+    """Return a UsdUVTexture shader."""
+    outputs = "float3 outputs:rgb\n float outputs:r\n float outputs:g\n float outputs:a"
+    return (
+        f'def Shader "{name}" {{ uniform token info:id = "UsdUVTexture"\n'
+        f"asset inputs:file = @{file}@\n{inputs}\n{outputs}\n }}\n"
+    )
+
+
+def made(folder: Path, text: str) -> Material:
+    """Return the only material of the only body."""
+    (body,) = read(folder, text).bodies.values()
+    (one,) = body.materials
+    return one

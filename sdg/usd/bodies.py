@@ -80,7 +80,7 @@ class BodyMaker:
         if key not in self._reads:
             try:
                 self._reads[key] = self._read_new(piece.prim, bound)
-            except Unusable as error:
+            except (Unusable, TypeError, ValueError) as error:  # the last two: attributes of foreign types
                 self.warnings.append(f"{piece.prim.GetPath()}: it is left out: {error}")
                 self._reads[key] = None
         return self._reads[key]

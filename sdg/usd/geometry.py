@@ -103,8 +103,10 @@ def _corner_order(counts: np.ndarray, *, left_handed: bool) -> np.ndarray:
 
 def _array(attribute: Any, time: Any, dtype: type, width: int = 0) -> np.ndarray:
     value = attribute.Get(time) if attribute else None
-    array: np.ndarray = np.asarray([] if value is None else value, dtype)
-    return array.reshape(-1, width) if width else array
+    array: np.ndarray = np.asarray([] if value is None else value)
+    if array.shape[1:] != ((width,) if width else ()) or array.dtype.kind not in "iuf":
+        return np.zeros((0, width) if width else 0, dtype)  # of another type than the schema's
+    return array.astype(dtype)
 
 
 def material_subsets(prim: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -64,7 +65,9 @@ def asset_path(attribute: Any, value: Any, time: Any) -> str:
         return str(found or Sdf.ComputeAssetPathRelativeToLayer(stack[0].layer, value.path))
     if value.resolvedPath or not stack:
         return str(value.resolvedPath or value.path)
-    return str(Sdf.ComputeAssetPathRelativeToLayer(stack[0].layer, value.path))
+    wanted = str(Sdf.ComputeAssetPathRelativeToLayer(stack[0].layer, value.path))
+    beside = wanted == value.path and not os.path.isabs(wanted) and "://" not in wanted and stack[0].layer.realPath
+    return os.path.join(os.path.dirname(stack[0].layer.realPath), wanted) if beside else wanted
 
 
 def shader_kind(shader: Any) -> str:

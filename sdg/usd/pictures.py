@@ -36,7 +36,7 @@ def read_asset(path: str) -> bytes:
 
     asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(path))
     if not asset or not asset.GetSize():
-        raise ValueError(f"the file {path} is empty or cannot be opened")
+        raise ValueError(f"the file {path} is empty" if asset else f"there is no file {path}")
     return bytes(asset.GetBuffer())
 
 
@@ -44,11 +44,12 @@ def decode(data: bytes, path: str) -> np.ndarray:
     """Decode a picture file [h, w, 1..4] from its bytes; `path` tells its kind. Raises ValueError."""
     import cv2
 
-    if path.lower().rstrip("]").endswith(".exr"):
-        return _decode_exr(data, path)
+    kind = path.lower().rstrip("]").rpartition(".")[2]
+    if kind in ("exr", "tga"):
+        return _decode_with_mitsuba(data, path, kind)
     pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     if pixels is None:
-        raise ValueError(f"the picture {path} cannot be decoded; png, jpg, tiff, webp, hdr and exr can")
+        raise ValueError(f"the picture {path} cannot be decoded; png, jpg, tiff, webp, tga, hdr and exr can")
     pixels = pixels.reshape(*pixels.shape[:2], -1)
     if pixels.shape[2] >= 3:
         pixels = pixels[..., [2, 1, 0, *range(3, pixels.shape[2])]]
@@ -57,21 +58,30 @@ def decode(data: bytes, path: str) -> np.ndarray:
     return np.ascontiguousarray(pixels if pixels.dtype == np.uint8 else pixels.astype(np.float32))
 
 
-def _decode_exr(data: bytes, path: str) -> np.ndarray:
+def _decode_with_mitsuba(data: bytes, path: str, kind: str) -> np.ndarray:
+    """Decode what OpenCV cannot: .exr as float32, .tga as uint8."""
     try:
         import mitsuba as mi
     except ImportError:
-        raise ValueError(f"{path}: reading .exr needs mitsuba; save the picture as .hdr") from None
+        raise ValueError(f"{path}: reading .{kind} needs mitsuba; save the picture as .hdr or .png") from None
     if mi.variant() is None:
         mi.set_variant("scalar_rgb")
     stream = mi.MemoryStream(len(data))
     stream.write(data)
     stream.seek(0)
-    picture = mi.Bitmap(stream, mi.Bitmap.FileFormat.OpenEXR)
-    kinds = mi.Bitmap.PixelFormat
-    kind = {1: kinds.Y, 2: kinds.YA}.get(picture.channel_count(), kinds.RGBA if picture.has_alpha() else kinds.RGB)
-    pixels = np.array(picture.convert(kind, mi.Struct.Type.Float32, False))
-    return np.asarray(np.nan_to_num(pixels.reshape(*pixels.shape[:2], -1), posinf=65504.0, neginf=0.0))
+    try:
+        picture = mi.Bitmap(stream, mi.Bitmap.FileFormat.OpenEXR if kind == "exr" else mi.Bitmap.FileFormat.TGA)
+    except RuntimeError as error:
+        raise ValueError(f"the picture {path} cannot be decoded: {error}") from None
+    if kind == "exr":
+        formats = mi.Bitmap.PixelFormat
+        wanted = {1: formats.Y, 2: formats.YA}.get(
+            picture.channel_count(), formats.RGBA if picture.has_alpha() else formats.RGB
+        )
+        picture = picture.convert(wanted, mi.Struct.Type.Float32, False)
+    pixels = np.array(picture)
+    pixels = pixels.reshape(*pixels.shape[:2], -1)
+    return pixels if kind == "tga" else np.asarray(np.nan_to_num(pixels, posinf=65504.0, neginf=0.0))
 
 
 def read_tiles(pattern: str, *, largest: int) -> tuple[np.ndarray, tuple[int, int]]:

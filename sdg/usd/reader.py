@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,27 @@ def read_scene(
         check_rules(walk.labels, "labels", file, stage)
         check_rules(walk.dynamic, "dynamic", file, stage)
         scene = _scene_of(stage, walk, Textures(largest_texture), file)
-    known = "\n".join(warnings)
-    scene.warnings += [f"USD: {line}" for line in sorted(set(said)) if _essence(line) not in known]
+    scene.warnings += _summary(line for line in map(_essence, said) if not line.startswith(_COMPOSITION))
     return scene
 
 
+_COMPOSITION = ("Could not open asset", "Could not load sublayer", "Unresolved ")
+"""What `open_stage` reports itself."""
+
+
 def _essence(said: str) -> str:
-    """Return what USD says of a fault of composition, without where it met it."""
-    return said.partition(": ")[2].partition(" (")[0] if said.startswith("In <") else said
+    """Return what USD says without the prim and the moment at which it noticed."""
+    inside = re.match(r"In <[^>]*>: (.*?)(?: \([^()]*on stage .*\))?$", said, re.DOTALL)
+    return inside.group(1) if inside else said
+
+
+def _summary(said: Iterable[str]) -> list[str]:
+    """Return one line for all that differ only in the prim or file that they name."""
+    alike: dict[str, list[str]] = {}
+    for line in sorted(set(said)):
+        alike.setdefault(re.sub(r"[(<@][^)>@]*[)>@]", "", line), []).append(line)
+    more = [(lines[0], f" (and {len(lines) - 1} more like it)" if len(lines) > 1 else "") for lines in alike.values()]
+    return [f"USD: {line}{rest}" for line, rest in more]
 
 
 def _scene_of(stage: Any, walk: Walk, textures: Textures, file: Path) -> Scene:

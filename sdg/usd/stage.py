@@ -11,6 +11,7 @@ import numpy as np
 
 from sdg.errors import SceneError, nearest
 
+from .mtlx import take_in
 from .semantics import Rules
 
 _MISSING = ("ErrorInvalidAssetPath", "ErrorUnresolvedPrimPath", "ErrorInvalidSublayerPath")
@@ -41,6 +42,7 @@ def open_stage(file: Path, variants: Mapping[str, Mapping[str, str]]) -> tuple[A
     for path in sorted(variants, key=lambda path: path.count("/")):
         for name, variant in variants[path].items():
             _choose(stage, file, path, name, variant)
+    take_in(stage.GetCompositionErrors())
     errors = sorted(stage.GetCompositionErrors(), key=str)  # USD composes on several threads
     lost = [str(error) for error in errors if type(error).__name__ in _MISSING and not _is_foreign(error)]
     if lost:
