@@ -34,9 +34,10 @@ def job_schema() -> Schema:
         kind = {"type": "array", "items": chosen} if field == "randomizers" else chosen
         schema["properties"][field] = {**kept, **kind}
     schema["properties"]["annotations"]["items"] = {"enum": list(ANNOTATIONS)}
-    schema["$defs"] = definitions
+    del schema["$defs"]
     schema = _shared(schema, definitions)
-    schema["$defs"] = {name: _shared(value, definitions) for name, value in sorted(definitions.items())}
+    definitions |= {name: _shared(value, definitions) for name, value in list(definitions.items())}
+    schema["$defs"] = dict(sorted(definitions.items()))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "A job of sdg"}
 
 
@@ -65,7 +66,7 @@ def _shared(value: Any, definitions: Schema) -> Any:
     if not isinstance(value, dict):
         return value
     if value.get("title") in SHARED and "anyOf" in value:
-        definitions.setdefault(value["title"], {"title": value["title"], "anyOf": value["anyOf"]})
+        definitions.setdefault(value["title"], {"description": f"a {value['title']} to draw", "anyOf": value["anyOf"]})
         rest = {name: value[name] for name in ("description", "default") if name in value}
         return {"$ref": f"#/$defs/{value['title']}", **rest}
     return {name: _shared(item, definitions) for name, item in value.items() if name != "$defs"}

@@ -44,7 +44,7 @@ class Progress:
         self.stream = sys.stderr if stream is None else stream
         self.made = self.reused = self.rejected = 0
         self.begun = self.shown = time.monotonic()
-        self.bar: Any = _bar(total) if not quiet and self.stream.isatty() else None
+        self.bar: Any = _bar(total, self.stream) if not quiet and self.stream.isatty() else None
         self.lines = not quiet and self.bar is None
 
     def __enter__(self) -> Self:
@@ -95,14 +95,14 @@ class Progress:
             print(text, file=self.stream, flush=True)
 
 
-def _bar(total: int) -> Any:
+def _bar(total: int, stream: TextIO) -> Any:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as RichProgress
 
     rate, note = TextColumn("{task.fields[rate]}"), TextColumn("{task.fields[note]}")
     columns = (BarColumn(), MofNCompleteColumn(), rate, TextColumn("left"), TimeRemainingColumn(), note)
-    bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+    bar = RichProgress(*columns, console=Console(file=stream), transient=True)
     bar.add_task("samples", total=total, rate="starting", note="")
     return bar
 
