@@ -177,7 +177,8 @@ def test_preview_draws_a_sheet(name: str, tmp_path: Path, capsys: pytest.Capture
     path = tmp_path / "new" / name
     assert cli.main(["preview", str(SMOKE), "-n", "1", "-o", str(path)]) == 0
     assert capsys.readouterr().out == f"contact sheet: {path}\n"
-    assert cv2.imread(str(path)).shape[1] == 1440
+    sheet = cv2.imread(str(path))
+    assert sheet is not None and sheet.shape[1] == 1440
 
 
 def test_preview_refuses_other_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
