@@ -158,7 +158,9 @@ class _Run:
             replace(self.output / "README.md", [readme(manifest, members).encode()])
             write_json(self.output / "croissant.json", croissant(manifest, members))
             write_json(self.output / "manifest.json", manifest)
-            Shards(self.output, "").staging.close()
+            staging = Shards(self.output, "").staging
+            staging.sweep(keep=set())  # of a worker that was killed between its commit and its clearing up
+            staging.close()
         report.complete = True
 
 
