@@ -18,6 +18,7 @@ from sdg.plugin import InputPath
 from sdg.randomizer import Draws, Randomizer
 from sdg.scene import Light, Scene, Texture
 from sdg.sight import first_obstacle
+from sdg.usd.pictures import decode
 
 Kind = Literal["rect", "disk", "sphere", "cylinder", "distant"]
 
@@ -136,18 +137,15 @@ class Lighting(Randomizer):
 
 def read_panorama(file: Path) -> np.ndarray:
     """Read a latitude-longitude map [h, w, 3] float32 linear RGB. Raises SceneError."""
-    import cv2
-
     try:
-        pixels = cv2.imread(str(file), cv2.IMREAD_UNCHANGED)
-    except cv2.error as error:
+        pixels = decode(file.read_bytes(), file.name)
+    except (ValueError, OSError) as error:
+        raise SceneError(f"{file}: cannot be read as a panorama: {error}") from None
+    if pixels.shape[2] < 3 or pixels.dtype != np.float32:
         raise SceneError(
-            f"{file}: cannot be read as a panorama ({' '.join(str(error).split())}); convert it to .hdr"
-        ) from None
-    if pixels is None or pixels.ndim != 3 or pixels.shape[2] < 3:
-        raise SceneError(f"{file}: cannot be read as a panorama with three channels")
-    linear = np.asarray(pixels[..., 2::-1], np.float32)
-    return np.ascontiguousarray(np.nan_to_num(np.clip(linear, 0, 1e5)))
+            f"{file}: a panorama has three channels of linear light, not {pixels.shape[2]} of {pixels.dtype}"
+        )
+    return np.ascontiguousarray(np.nan_to_num(np.clip(pixels[..., :3], 0, 1e5)))
 
 
 def level_irradiance(pixels: np.ndarray) -> float:

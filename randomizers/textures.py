@@ -20,6 +20,7 @@ from sdg.random import rng_for
 from sdg.randomizer import Draws, Randomizer
 from sdg.scene import Body, Scene, Texture
 from sdg.shapes import box_projected, uv_density
+from sdg.usd.pictures import decode, resized
 
 _SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".bmp")
 _KEPT = 256
@@ -128,13 +129,14 @@ class Textures(Randomizer):
 
 def read_image(file: Path, longest: int) -> np.ndarray:
     """Read an image [h, w, 3] uint8 sRGB, made smaller where an edge is longer than `longest` [px]. Raises SceneError."""
-    import cv2
-
-    pixels = cv2.imread(str(file), cv2.IMREAD_COLOR)
-    if pixels is None:
-        raise SceneError(f"{file}: cannot be read as an image")
+    try:
+        pixels = decode(file.read_bytes(), file.name)
+    except (ValueError, OSError) as error:
+        raise SceneError(f"{file}: cannot be read as an image: {error}") from None
+    if pixels.dtype != np.uint8:
+        raise SceneError(f"{file}: a texture has 8 or 16 bits per channel, not {pixels.dtype}")
+    pixels = np.repeat(pixels[..., :1], 3, axis=2) if pixels.shape[2] < 3 else pixels[..., :3]
     factor = longest / max(pixels.shape[:2])
     if factor < 1:
-        shape = (max(1, round(pixels.shape[1] * factor)), max(1, round(pixels.shape[0] * factor)))
-        pixels = cv2.resize(pixels, shape, interpolation=cv2.INTER_AREA)
-    return np.ascontiguousarray(pixels[..., ::-1])
+        pixels = resized(pixels, max(1, round(pixels.shape[0] * factor)), max(1, round(pixels.shape[1] * factor)))
+    return np.ascontiguousarray(pixels)

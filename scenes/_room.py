@@ -93,7 +93,7 @@ def window(rng: np.random.Generator, size: Size, wall: int) -> Body:
     parts.append(part(moved(rounded_box((wide + 0.26, 0.03, 0.2), 0.008), (0, -high / 2 - 0.085, 0.09)), 0))
     parts.append(part(moved(plane(wide, high), (0, 0, 0.004)), 1))
     view = Texture(_view(rng), name="view")
-    glass = Material(base_color=(0.02, 0.02, 0.02), roughness=0.08, emission=(2.5, 2.5, 2.5), emission_texture=view)
+    glass = Material(base_color=(0.02, 0.02, 0.02), roughness=0.08, emission=(1.5, 1.5, 1.5), emission_texture=view)
     return _static(
         "window",
         parts,

@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 
 from sdg import Body, Camera, Draws, Light, Randomizer, Scene
-from sdg.errors import SampleRejected
+from sdg.errors import SampleRejected, SceneError
 from sdg.mesh import box, make_mesh, plane, sphere
 from sdg.physics.colliders import Colliders
 from sdg.physics.mujoco import World
@@ -308,6 +308,15 @@ def test_sky_brings_the_wanted_irradiance_and_turns_about_z(tmp_path: Path) -> N
     empty = tmp_path / "empty"
     empty.mkdir()
     assert "holds no .hdr or .exr file" in Lighting(sky=empty).check(small_scene())[0]
+
+
+def test_unreadable_files_are_named(tmp_path: Path) -> None:
+    (tmp_path / "broken.hdr").write_bytes(b"not a picture")
+    (tmp_path / "broken.png").write_bytes(b"not a picture")
+    with pytest.raises(SceneError, match=r"broken.hdr: cannot be read as a panorama"):
+        applied(Lighting(sky=tmp_path), small_scene())
+    with pytest.raises(SceneError, match=r"broken.png: cannot be read as an image"):
+        applied(Textures(images=tmp_path), small_scene())
 
 
 # --- materials, textures, distractors ------------------------------------------------------------------------------------
