@@ -11,13 +11,14 @@ from collections.abc import Sequence
 from . import __version__
 from .commands import check, doctor, preview, run, schema, stats, verify
 from .errors import OutputError, SdgError
+from .execution.events import RunError
 
 COMMANDS = (run, check, preview, verify, stats, doctor, schema)
 
 EXIT_CODES = """\
 exit codes:
   0    done
-  1    a fault was found: in a data set by `verify`, on this machine by `doctor`
+  1    a fault was found: in a data set, on this machine, or some shards could not be made
   2    the command line, the job or something that it names cannot be used
   3    the output cannot be written, or holds something else
   70   an error of sdg itself; SDG_DEBUG=1 shows where
@@ -63,6 +64,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _explained(error: Exception) -> tuple[str, int]:
     if isinstance(error, OutputError):
         return str(error), 3
+    if isinstance(error, RunError):
+        return str(error), 1
     if isinstance(error, SdgError | ImportError):
         return str(error), 2
     if isinstance(error, OSError) and error.filename is not None:

@@ -178,3 +178,9 @@ def _type(option: Schema) -> str:
 def _bounded(kind: str, option: Schema) -> str:
     bounds = [f"{sign} {option[name]:g}" for name, sign in SIGNS.items() if name in option]
     return " ".join([WORDS.get(kind, kind), ", ".join(bounds)]).rstrip()
+
+
+def label_table() -> str:
+    """Return the table of annotations as Markdown."""
+    rows = [f"| `{name}` | {a.dtype} | {a.shape} | {a.unit} | {a.meaning} |" for name, a in ANNOTATIONS.items()]
+    return "\n".join(["| annotation | dtype | shape | unit | meaning |", "|---|---|---|---|---|", *rows])

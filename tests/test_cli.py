@@ -20,6 +20,7 @@ import pytest
 from sdg import cli
 from sdg.commands import _progress, schema
 from sdg.commands._progress import Progress, duration
+from sdg.execution.events import RunError
 
 ROOT = Path(__file__).parents[1]
 SMOKE = ROOT / "jobs" / "raycast_smoke.yaml"
@@ -268,6 +269,7 @@ def test_doctor_fails_when_nothing_can_render(
         ),
         (MemoryError(), 70, "an error of sdg itself: out of memory (SDG_DEBUG=1"),
         (ImportError("renderer 'x' needs: pip install y"), 2, "renderer 'x' needs: pip install y"),
+        (RunError("1 of 3 shards could not be made"), 1, "1 of 3 shards could not be made"),
         (KeyboardInterrupt(), 130, "stopped by Ctrl-C"),
     ],
 )
