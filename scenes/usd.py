@@ -15,7 +15,7 @@ class Usd(SceneSource):
 
     A body is a prim that can be drawn, or all of those below a rigid body, a `kind = "component"`, a native instance or a
     prim with a semantic label; each point of a PointInstancer is one, named `/path[number]`. Names are prim paths.
-    Time samples are read at the first time code. Raises SceneError for whatever the file refers to but cannot be found.
+    Raises SceneError for whatever the file refers to but cannot be found.
     """
 
     file: InputPath
@@ -31,6 +31,9 @@ class Usd(SceneSource):
     purposes: tuple[Literal["default", "render", "proxy", "guide"], ...] = Field(
         ("default", "render"), description="purposes of the prims that are drawn"
     )
+    time: float | None = Field(
+        None, description="time code at which animation is read; default: the first of the stage"
+    )
     largest_texture: int = Field(4096, ge=1, le=16384, description="larger textures are shrunk to this side [px]")
 
     def load(self) -> Scene:
@@ -43,5 +46,6 @@ class Usd(SceneSource):
             labels=self.labels,
             dynamic=self.dynamic,
             purposes=self.purposes,
+            time=self.time,
             largest_texture=self.largest_texture,
         )

@@ -185,3 +185,17 @@ def test_layers_in_other_units_are_named(tmp_path: Path) -> None:
     warnings = read(tmp_path, 'def "Ref" (prepend references = @asset.usda@) {}').warnings
     assert any("asset.usda has metersPerUnit 0.01 and the stage 1.0" in line for line in warnings)
     assert any("asset.usda has upAxis Y and the stage Z" in line for line in warnings)
+
+
+def test_animation_is_read_at_its_first_or_a_chosen_time(tmp_path: Path) -> None:
+    samples = "double3 xformOp:translate.timeSamples = { 1: (1, 0, 0), 3: (5, 0, 0) }"
+    text = f'def Xform "A" {{ {samples}\n uniform token[] xformOpOrder = ["xformOp:translate"]\n {cube()} }}'
+    points = """def PointInstancer "P" { rel prototypes = [</P/Box>]
+        int[] protoIndices = [0]
+        point3f[] positions.timeSamples = { 1: [(0, 0, 0)], 3: [(8, 0, 0)] }
+        vector3f[] velocities.timeSamples = { 1: [(1, 0, 0)] }
+        def Cube "Box" { } }"""
+    for time, place in ((None, 1.0), (2.0, 3.0)):
+        scene = read(tmp_path, text + points, time=time)
+        assert scene.bodies["/A/Cube"].object_to_world[0, 3] == place
+        assert np.isfinite(scene.bodies["/P[0]"].object_to_world).all()

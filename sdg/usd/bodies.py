@@ -15,7 +15,7 @@ from sdg.shapes import transformed
 
 from .geometry import Unusable, material_subsets, read_mesh
 from .groups import Group, Piece
-from .implicit import read_implicit
+from .implicit import implicit_key, read_implicit
 from .materials import Bound, Materials
 from .physics import Physics
 
@@ -42,6 +42,7 @@ class BodyMaker:
     cages: list[str] = field(default_factory=list)
     _reads: dict[tuple[Any, ...], Read | None] = field(default_factory=dict)
     _made: dict[tuple[Any, ...], tuple[Mesh, list[Material]]] = field(default_factory=dict)
+    _moved: dict[tuple[Any, ...], Mesh] = field(default_factory=dict)
     _same: dict[str, Mesh] = field(default_factory=dict)
 
     def make(self, group: Group) -> Body | None:
@@ -76,7 +77,7 @@ class BodyMaker:
     def _read(self, piece: Piece) -> Read | None:
         """Read a prim once for all of its copies that wear the same materials."""
         bound = self.materials.of(piece.prim, material_subsets(piece.prim))
-        key = (piece.key, *(id(one) for one in bound))
+        key = (implicit_key(piece.prim, self.time) or piece.key, *(id(one) for one in bound))
         if key not in self._reads:
             try:
                 self._reads[key] = self._read_new(piece.prim, bound)
@@ -114,9 +115,15 @@ class BodyMaker:
         return move if baked is None else transforms.transform(baked) @ move
 
     def _one(self, piece: Piece, baked: np.ndarray | None) -> Mesh | None:
+        """Return the mesh of one prim in the frame of the body's mesh."""
         read = self._read(piece)
         move = self._move(piece, baked)
-        return None if read is None or not np.linalg.det(move[:3, :3]) else transformed(read.mesh, move)
+        if read is None or not np.linalg.det(move[:3, :3]):
+            return None
+        key = (id(read), move.tobytes())
+        if key not in self._moved:
+            self._moved[key] = transformed(read.mesh, move)
+        return self._moved[key]
 
 
 def _split(stretch: np.ndarray) -> tuple[tuple[float, float, float], np.ndarray | None]:

@@ -23,6 +23,19 @@ _TURNS = {
 KINDS = ("Cube", "Sphere", "Cylinder", "Cylinder_1", "Capsule", "Capsule_1", "Cone", "Plane")
 
 
+_SIZES = ("size", "radius", "radiusBottom", "radiusTop", "height", "width", "length", "axis")
+
+
+def implicit_key(prim: Any, time: Any) -> tuple[Any, ...]:
+    """Return what makes the mesh of an implicit prim, () for other prims; equal keys mean equal meshes."""
+    kind = str(prim.GetTypeName())
+    return (
+        (kind, *(prim.GetAttribute(name).Get(time) for name in _SIZES if prim.HasAttribute(name)))
+        if kind in KINDS
+        else ()
+    )
+
+
 def read_implicit(prim: Any, time: Any, *, unit: float) -> tuple[Mesh, Shape | None]:
     """Return the mesh [m] of an implicit prim in its own frame, and the shape where sdg knows it. Raises Unusable."""
     kind = str(prim.GetTypeName())

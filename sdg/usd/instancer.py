@@ -14,9 +14,13 @@ def point_instances(prim: Any, time: Any) -> tuple[list[Any], list[tuple[int, in
 
     Raises Unusable.
     """
-    from pxr import UsdGeom
+    from pxr import Usd, UsdGeom
 
     instancer = UsdGeom.PointInstancer(prim)
+    if time.IsEarliestTime():  # from there velocities would carry the points to infinity
+        attributes = (instancer.GetPositionsAttr(), instancer.GetOrientationsAttr(), instancer.GetScalesAttr())
+        samples = [sample for attribute in attributes for sample in attribute.GetTimeSamples()]
+        time = Usd.TimeCode(min(samples)) if samples else Usd.TimeCode.Default()
     stage = prim.GetStage()
     prototypes = [stage.GetPrimAtPath(path) for path in instancer.GetPrototypesRel().GetForwardedTargets()]
     which = np.array(instancer.GetProtoIndicesAttr().Get(time) or [], np.int64)

@@ -39,10 +39,7 @@ def read_mtlx(file: Path) -> Any:
     """Return a layer with each material of a MaterialX document at /MaterialX/Materials/<name>. Raises SceneError."""
     from pxr import Sdf, Usd, UsdGeom
 
-    try:
-        root = ElementTree.parse(file).getroot()
-    except ElementTree.ParseError as error:
-        raise SceneError(f"{file} is no MaterialX document: {error}") from None
+    root = _parse(file)
     layer = Sdf.Layer.CreateAnonymous(f"{file.stem}.usda")
     stage = Usd.Stage.Open(layer)
     stage.SetDefaultPrim(UsdGeom.Scope.Define(stage, "/MaterialX").GetPrim())
@@ -50,6 +47,19 @@ def read_mtlx(file: Path) -> Any:
     for element in root.findall("surfacematerial"):
         _Document(file, root, stage, f"/MaterialX/Materials/{element.get('name')}").add(element)
     return layer
+
+
+def _parse(file: Path, depth: int = 0) -> Element:
+    """Return the root element of a document with those of its includes; the prefix xi is often not declared."""
+    try:
+        text = file.read_text(encoding="utf-8-sig").lstrip().replace("xi:include", "xi_include")
+        root = ElementTree.fromstring(text)
+    except (ElementTree.ParseError, OSError, UnicodeDecodeError) as error:
+        raise SceneError(f"{file} is no MaterialX document: {error}") from None
+    for element in root.findall("xi_include"):
+        if (file.parent / element.get("href", "")).is_file() and depth < 16:
+            root.extend(_parse(file.parent / element.get("href", ""), depth + 1))
+    return root
 
 
 @dataclass

@@ -21,7 +21,7 @@ from .lights import read_light
 from .materials import Materials
 from .physics import Physics, read_gravity, warn_of_joints
 from .semantics import Rules
-from .stage import check_rules, open_stage, quiet, stage_to_world, unit_of
+from .stage import check_rules, open_stage, quiet, reasons, stage_to_world, time_code, unit_of
 from .textures import Textures
 
 
@@ -32,20 +32,24 @@ def read_scene(
     labels: Mapping[str, str],
     dynamic: tuple[str, ...],
     purposes: tuple[str, ...],
+    time: float | None,
     largest_texture: int,
 ) -> Scene:
     """Read a USD file; the options are those of `sdg.scenes.usd.Usd`. Raises SceneError."""
-    from pxr import Usd
+    from pxr import Tf
 
     said: list[str] = []
-    with quiet(said):
-        stage, warnings = open_stage(file, variants)
-        rules = Rules(dict(labels)), Rules(dict.fromkeys(dynamic, ""))
-        walk = Walk(Usd.TimeCode.EarliestTime(), purposes, *rules, warnings=warnings)
-        walk.run(stage)
-        check_rules(walk.labels, "labels", file, stage)
-        check_rules(walk.dynamic, "dynamic", file, stage)
-        scene = _scene_of(stage, walk, Textures(largest_texture), file)
+    try:
+        with quiet(said), np.errstate(invalid="ignore", over="ignore"):
+            stage, warnings = open_stage(file, variants)
+            rules = Rules(dict(labels)), Rules(dict.fromkeys(dynamic, ""))
+            walk = Walk(time_code(stage, time), purposes, *rules, warnings=warnings)
+            walk.run(stage)
+            check_rules(walk.labels, "labels", file, stage)
+            check_rules(walk.dynamic, "dynamic", file, stage)
+            scene = _scene_of(stage, walk, Textures(largest_texture), file)
+    except Tf.ErrorException as error:
+        raise SceneError(f"{file} cannot be read: {reasons(error)}") from None
     scene.warnings += _summary(line for line in map(_essence, said) if not line.startswith(_COMPOSITION))
     return scene
 

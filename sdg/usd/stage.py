@@ -37,8 +37,7 @@ def open_stage(file: Path, variants: Mapping[str, Mapping[str, str]]) -> tuple[A
         stage = Usd.Stage.Open(str(file))
         stage.Reload()  # files that changed since this process read them
     except Tf.ErrorException as error:
-        reason = "; ".join(str(part.commentary) for part in error.args) or "it is no USD file"
-        raise SceneError(f"{file} cannot be opened as USD: {reason}") from None
+        raise SceneError(f"{file} cannot be opened as USD: {reasons(error) or 'it is no USD file'}") from None
     for path in sorted(variants, key=lambda path: path.count("/")):
         for name, variant in variants[path].items():
             _choose(stage, file, path, name, variant)
@@ -51,6 +50,20 @@ def open_stage(file: Path, variants: Mapping[str, Mapping[str, str]]) -> tuple[A
             f"{file} refers to {len(lost)} things that cannot be found; put the files back or fix the paths:{lines}"
         )
     return stage, [*(str(error) for error in errors), *_other_units(stage)]
+
+
+def reasons(error: Any) -> str:
+    """Return what USD says in an exception."""
+    return "; ".join(str(getattr(part, "commentary", part)) for part in error.args)
+
+
+def time_code(stage: Any, time: float | None) -> Any:
+    """Return a time code, by default the first one of the stage."""
+    from pxr import Usd
+
+    if time is not None:
+        return Usd.TimeCode(time)
+    return Usd.TimeCode(stage.GetStartTimeCode()) if stage.HasAuthoredTimeCodeRange() else Usd.TimeCode.EarliestTime()
 
 
 def _other_units(stage: Any) -> list[str]:
