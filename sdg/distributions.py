@@ -169,7 +169,7 @@ def _parse(value: Any) -> Any:
     if isinstance(value, list | tuple):
         if len(value) != 2:
             raise _fault(f"a range is [low, high], not {len(value)} numbers; for some numbers: {{choice: [...]}}")
-        return Uniform(uniform=value)  # type: ignore[arg-type]
+        return Uniform(uniform=value)
     if isinstance(value, dict):
         kinds = [key for key in value if key in _KINDS]
         if len(kinds) != 1:
@@ -204,7 +204,7 @@ def within(low: float, high: float, *, open_low: bool = False) -> AfterValidator
 
 def _whole(value: Any) -> Any:
     if isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(end, int) for end in value):
-        return Whole(whole=value)  # type: ignore[arg-type]
+        return Whole(whole=value)
     return _parse(value)
 
 
