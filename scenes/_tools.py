@@ -172,6 +172,30 @@ def spray_bottle(rng: np.random.Generator) -> Body:
         rounded_profile([(0.011, 0.19, 0), (0.0165, 0.19, 0.001), (0.0165, 0.21, 0.002), (0.011, 0.211, 0)]),
         segments=36,
     )
+    head, lever = _trigger()
+    nozzle = moved(_along_x(cylinder(0.0075, 0.016, segments=24)), (0.056, 0, 0.2385))
+    pixels = np.concatenate([label(rng, (448, 512)), facts(rng, (448, 512), base=color(rng, value=(0.3, 0.6)))], axis=1)
+    liquid = paint(rng)
+    materials = [
+        plastic(liquid, roughness=0.22),
+        plastic((0.82, 0.82, 0.8), roughness=0.35),
+        plastic(paint(rng), roughness=0.3),
+        paper(printed(np.roll(pixels, 256, axis=1), "spray"), roughness=0.3),
+    ]
+    parts = [part(wall, 0), part(band, 3), part(collar, 1), part(head, 1), part(lever, 2), part(nozzle, 2)]
+    pieces = tuple(hull_mesh(mesh.vertices.astype(float)) for mesh in (wall, collar, head, lever, nozzle))
+    rigid = RigidBody(mass=0.45, dynamic_friction=0.35, collider="decomposition", pieces=pieces)
+    return body(
+        "spray_bottle",
+        parts,
+        materials,
+        rigid,
+        keypoints={"nozzle": (0.064, 0, 0.2385), "trigger": (0.034, 0, 0.2), "bottom": (0, 0, 0)},
+    )
+
+
+def _trigger() -> tuple[Mesh, Mesh]:
+    """Return the head of a spray bottle and its lever."""
     gun = [
         (-0.03, 0.226),
         (-0.012, 0.208),
@@ -194,22 +218,4 @@ def spray_bottle(rng: np.random.Generator) -> Body:
         ),
         stand,
     )
-    nozzle = moved(_along_x(cylinder(0.0075, 0.016, segments=24)), (0.056, 0, 0.2385))
-    pixels = np.concatenate([label(rng, (448, 512)), facts(rng, (448, 512), base=color(rng, value=(0.3, 0.6)))], axis=1)
-    liquid = paint(rng)
-    materials = [
-        plastic(liquid, roughness=0.22),
-        plastic((0.82, 0.82, 0.8), roughness=0.35),
-        plastic(paint(rng), roughness=0.3),
-        paper(printed(np.roll(pixels, 256, axis=1), "spray"), roughness=0.3),
-    ]
-    parts = [part(wall, 0), part(band, 3), part(collar, 1), part(head, 1), part(lever, 2), part(nozzle, 2)]
-    pieces = tuple(hull_mesh(mesh.vertices.astype(float)) for mesh in (wall, collar, head, lever, nozzle))
-    rigid = RigidBody(mass=0.45, dynamic_friction=0.35, collider="decomposition", pieces=pieces)
-    return body(
-        "spray_bottle",
-        parts,
-        materials,
-        rigid,
-        keypoints={"nozzle": (0.064, 0, 0.2385), "trigger": (0.034, 0, 0.2), "bottom": (0, 0, 0)},
-    )
+    return head, lever
