@@ -174,7 +174,7 @@ def decompose(mesh: Mesh, name: str, *, threshold: float = 0.05, max_hulls: int 
 
     Raises ImportError where the package is missing.
     """
-    key = blake2b(f"{mesh.digest} {threshold} {max_hulls} 2".encode(), digest_size=12).hexdigest()
+    key = blake2b(f"{mesh.digest} {threshold} {max_hulls} 3".encode(), digest_size=12).hexdigest()
     file = _cache_folder() / f"{key}.npz"
     try:
         with np.load(file) as stored:
@@ -200,6 +200,7 @@ def _run_coacd(mesh: Mesh, name: str, threshold: float, max_hulls: int) -> list[
         coacd.Mesh(welded.astype(np.float64), triangles.ravel()[mesh.triangles]),
         threshold=threshold,
         max_convex_hull=max_hulls,
+        preprocess_mode="off" if is_closed(mesh) else "auto",  # remeshing is slow and inflates
         preprocess_resolution=50,
         mcts_iterations=60,
         mcts_nodes=12,
@@ -207,7 +208,7 @@ def _run_coacd(mesh: Mesh, name: str, threshold: float, max_hulls: int) -> list[
         decimate=True,
         seed=0,
     )
-    # Remeshing of open surfaces inflates them; nothing may reach beyond the mesh itself.
+    # Nothing may reach beyond the mesh itself.
     return [np.clip(np.asarray(points, np.float64), *mesh.bounds) for points, _ in found]
 
 
