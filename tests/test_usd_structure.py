@@ -177,6 +177,9 @@ def test_what_a_stage_lacks_is_one_error(tmp_path: Path, capfd: pytest.CaptureFi
     (tmp_path / "junk.usda").write_text("this is no usd")
     with pytest.raises(SceneError, match=r"junk.usda cannot be opened as USD"):
         Usd(file=tmp_path / "junk.usda").load()
+    (tmp_path / "lfs.usd").write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")
+    with pytest.raises(SceneError, match=r"lfs.usd is only a pointer of Git LFS"):
+        Usd(file=tmp_path / "lfs.usd").load()
     assert capfd.readouterr().err == ""
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 UDIM = "<UDIM>"
+LFS = b"version https://git-lfs"
+"""How a file starts that Git LFS has not replaced by its content."""
 
 
 def read_picture(path: str, *, largest: int) -> np.ndarray:
@@ -44,6 +46,8 @@ def decode(data: bytes, path: str) -> np.ndarray:
     """Decode a picture file [h, w, 1..4] from its bytes; `path` tells its kind. Raises ValueError."""
     import cv2
 
+    if data.startswith(LFS):
+        raise ValueError(f"{path} is only a pointer of Git LFS; run `git lfs pull`")
     kind = path.lower().rstrip("]").rpartition(".")[2]
     if kind in ("exr", "tga"):
         return _decode_with_mitsuba(data, path, kind)

@@ -12,6 +12,7 @@ import numpy as np
 from sdg.errors import SceneError, nearest
 
 from .mtlx import take_in
+from .pictures import LFS
 from .semantics import Rules
 
 _MISSING = ("ErrorInvalidAssetPath", "ErrorUnresolvedPrimPath", "ErrorInvalidSublayerPath")
@@ -33,6 +34,9 @@ def open_stage(file: Path, variants: Mapping[str, Mapping[str, str]]) -> tuple[A
     """Open a stage with some variants chosen; also return warnings. Raises SceneError for all unresolved arcs at once."""
     from pxr import Tf, Usd
 
+    with file.open("rb") as opened:
+        if opened.read(len(LFS)) == LFS:
+            raise SceneError(f"{file} is only a pointer of Git LFS; run `git lfs pull`")
     try:
         stage = Usd.Stage.Open(str(file))
         stage.Reload()  # files that changed since this process read them
