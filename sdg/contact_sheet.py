@@ -47,7 +47,7 @@ def encode(sheet: np.ndarray, suffix: str) -> bytes:
     """Return a picture as a file; `suffix`: .jpg or .png."""
     import cv2
 
-    done, data = cv2.imencode(suffix, sheet[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 88] if suffix == ".jpg" else [])
+    done, data = cv2.imencode(suffix, sheet[..., ::-1], [cv2.IMWRITE_JPEG_QUALITY, 80] if suffix == ".jpg" else [])
     if not done:
         raise ValueError(f"cannot encode a picture as {suffix}")
     return bytes(data)

@@ -14,14 +14,14 @@ from sdg.scene import Scene
 from ._arguments import add_job
 
 BYTES_PER_PIXEL = {
-    "rgb": 0.55,
-    "albedo": 0.7,
-    "depth": 0.9,
-    "distance": 0.9,
-    "normals": 0.8,
-    "instance": 0.05,
-    "semantic": 0.05,
-    "amodal": 0.05,
+    "rgb": 0.45,
+    "albedo": 0.6,
+    "depth": 0.35,
+    "distance": 0.35,
+    "normals": 0.2,
+    "instance": 0.02,
+    "semantic": 0.02,
+    "amodal": 0.015,
 }
 """What a pixel takes once it is compressed, as measured on the quickstart job; other scenes vary twofold."""
 
