@@ -157,7 +157,8 @@ def main() -> None:
     quality = Mitsuba(samples_per_pixel=options.samples_per_pixel).settings
     mine = ours(job, scene, camera, quality, options.reference)
     print(
-        f"sdg {quality.samples_per_pixel} paths, denoise {quality.denoise}, all labels and files, {camera.width}x{camera.height}: "
+        f"sdg {quality.samples_per_pixel} paths, denoise {quality.denoise}, "
+        f"all labels and files, {camera.width}x{camera.height}: "
         f"{mine['cpu_s']:.2f} CPU s, {mine['psnr']:.2f} dB; {100 * (1 - mine['color_s'] / mine['cpu_s']):.0f} % not colour",
         flush=True,
     )

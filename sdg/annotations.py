@@ -27,13 +27,23 @@ ANNOTATIONS: dict[str, Annotation] = {
     "depth": Annotation("float32", "h w", "m", "distance along the optical axis (z); 0: no hit", rendered=True),
     "distance": Annotation("float32", "h w", "m", "distance along the ray; 0: no hit"),
     "normals": Annotation(
-        "float32", "h w 3", "-", "unit shading normal in camera axes (x right, y down, z forward); 0: no hit", rendered=True
+        "float32",
+        "h w 3",
+        "-",
+        "unit shading normal in camera axes (x right, y down, z forward); 0: no hit",
+        rendered=True,
     ),
-    "instance": Annotation("uint16", "h w", "id", "object id; 0: background, 1: unlabelled, objects from 2", rendered=True),
+    "instance": Annotation(
+        "uint16", "h w", "id", "object id; 0: background, 1: unlabelled, objects from 2", rendered=True
+    ),
     "semantic": Annotation("uint16", "h w", "id", "class id; 0: background, 1: unlabelled, classes from 2"),
     "amodal": Annotation("bool", "n h w", "-", "silhouette of each object in sight, as if nothing hid it"),
-    "boxes": Annotation("float32", "n 4", "px", "2D boxes x0 y0 x1 y1 (pixel edges): tight (visible part), loose, amodal"),
-    "boxes_3d": Annotation("float32", "n 3", "m", "3D box: size and centre in the object's frame, corners in the camera's"),
+    "boxes": Annotation(
+        "float32", "n 4", "px", "2D boxes x0 y0 x1 y1 (pixel edges): tight (visible part), loose, amodal"
+    ),
+    "boxes_3d": Annotation(
+        "float32", "n 3", "m", "3D box: size and centre in the object's frame, corners in the camera's"
+    ),
     "poses": Annotation("float64", "n 4 4", "m", "object_to_camera (rigid) and the object's scale"),
     "visibility": Annotation("float32", "n", "-", "visible fraction, truncation and pixel counts of each object"),
 }

@@ -37,7 +37,11 @@ class Mesh:
         """A hash of everything in the mesh."""
         state = blake2b(digest_size=16)
         for array in (self.vertices, self.triangles, self.normals, self.uvs, self.material_indices):
-            state.update(b"-" if array is None else f"{array.dtype.str}{array.shape}".encode() + np.ascontiguousarray(array).tobytes())
+            state.update(
+                b"-"
+                if array is None
+                else f"{array.dtype.str}{array.shape}".encode() + np.ascontiguousarray(array).tobytes()
+            )
         return state.hexdigest()
 
     @cached_property
@@ -118,7 +122,7 @@ def box(size: Sequence[float]) -> Mesh:
                 normals.append(normal)
                 uvs.append(((s + 1) / 2, (t + 1) / 2))
     first = 4 * np.arange(6)[:, None]
-    triangles = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]], axis=1).reshape(-1, 3)
+    triangles = np.concatenate([first + np.array([0, 1, 2]), first + np.array([0, 2, 3])], axis=1).reshape(-1, 3)
     return make_mesh(np.array(vertices), triangles, normals=np.array(normals), uvs=np.array(uvs))
 
 
@@ -185,7 +189,9 @@ def merge(meshes: Sequence[Mesh]) -> Mesh:
     offsets = np.cumsum([0] + [len(mesh.vertices) for mesh in meshes])
     has_uvs = all(mesh.uvs is not None for mesh in meshes)
     has_materials = any(mesh.material_indices is not None for mesh in meshes)
-    materials = [np.zeros(len(m.triangles), np.int32) if m.material_indices is None else m.material_indices for m in meshes]
+    materials = [
+        np.zeros(len(m.triangles), np.int32) if m.material_indices is None else m.material_indices for m in meshes
+    ]
     return make_mesh(
         np.concatenate([mesh.vertices for mesh in meshes]),
         np.concatenate([mesh.triangles + offset for mesh, offset in zip(meshes, offsets[:-1], strict=True)]),

@@ -103,7 +103,9 @@ def _take_cameras(job: Job, scene: Scene) -> list[str]:
         if options.prim is not None:
             found = scene.cameras.get(options.prim)
             if found is None:
-                faults.append(f"camera '{name}': the scene has no camera '{options.prim}'; {nearest(options.prim, scene.cameras)}")
+                faults.append(
+                    f"camera '{name}': the scene has no camera '{options.prim}'; {nearest(options.prim, scene.cameras)}"
+                )
                 continue
             camera.camera_to_world = found.camera_to_world.copy()
             if options.fx is None and options.field_of_view is None:

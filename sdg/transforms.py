@@ -8,7 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def transform(rotation: np.ndarray | None = None, translation: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> np.ndarray:
+def transform(
+    rotation: np.ndarray | None = None, translation: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)
+) -> np.ndarray:
     """Return the [4, 4] matrix of a [3, 3] rotation (or any linear map) followed by a translation."""
     matrix = np.eye(4)
     if rotation is not None:
@@ -79,7 +81,11 @@ def random_direction(rng: np.random.Generator) -> np.ndarray:
 
 
 def look_at(
-    eye: Sequence[float] | np.ndarray, target: Sequence[float] | np.ndarray, *, up: Sequence[float] = (0.0, 0.0, 1.0), roll: float = 0.0
+    eye: Sequence[float] | np.ndarray,
+    target: Sequence[float] | np.ndarray,
+    *,
+    up: Sequence[float] = (0.0, 0.0, 1.0),
+    roll: float = 0.0,
 ) -> np.ndarray:
     """Return camera_to_world [4, 4] of a camera (x right, y down, z forward) at `eye` that looks at `target`.
 

@@ -16,7 +16,7 @@ from ._lights import Emitters, collect
 from ._mitsuba_lights import make_emitters
 from ._mitsuba_mesh import make_mesh
 from ._mitsuba_rays import RayCaster
-from ._pack import Geometry, Group, Tables, arrange, equal, pack_bodies, pack_tables, special
+from ._pack import Geometry, Group, Tables, arrange, equal, pack_bodies, pack_tables, special, uv_map
 from ._surface import make_surface_class
 
 
@@ -118,12 +118,17 @@ class Stage:
         return self.mi.load_dict(options)
 
     def _glow(self, material: Any) -> Any:
+        """Return the emitter of a body that shines."""
         options: dict[str, Any] = {"type": "rgb", "value": [float(c) for c in material.emission]}
-        if material.emission_texture is not None:
-            pixels = material.emission_texture.pixels
-            linear = decode_srgb(pixels) if material.emission_texture.srgb else pixels.astype(np.float32)
-            linear = np.ascontiguousarray(linear * np.asarray(material.emission, np.float32))
-            options = {"type": "bitmap", "bitmap": self.mi.Bitmap(linear), "raw": True}
+        texture = material.emission_texture
+        if texture is not None:
+            linear = decode_srgb(texture.pixels) if texture.srgb else texture.pixels.astype(np.float32)
+            linear = linear.reshape(*linear.shape[:2], -1) * np.asarray(material.emission, np.float32)
+            rows = np.ascontiguousarray(linear[::-1], np.float32)  # Mitsuba's rows start at v = 0
+            to_uv = np.eye(3)
+            to_uv[:2] = np.reshape(uv_map(texture), (2, 3))
+            options = {"type": "bitmap", "bitmap": self.mi.Bitmap(rows), "raw": True}
+            options |= {"to_uv": self.mi.ScalarTransform3f(to_uv), "wrap_mode": texture.wrap}
         return self.mi.load_dict({"type": "area", "radiance": options})
 
     # --- looking ----------------------------------------------------------------------------------------------------

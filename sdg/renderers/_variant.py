@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 
 VARIANTS = ("cuda_ad_rgb", "llvm_ad_rgb", "scalar_rgb")
@@ -87,12 +91,41 @@ def has_nvidia_gpu() -> bool:
 
 
 def choose_variant() -> str:
-    """Return the fastest variant that works here. Raises RuntimeError with the reason of each that does not."""
+    """Return the fastest variant that works here. Raises RuntimeError with the reason of each that does not.
+
+    The answer is kept in the user's cache folder for as long as Mitsuba, LLVM and the GPU driver stay as they are,
+    because a probe costs seconds at every start of a worker.
+    """
+    kept = _cache_file()
+    if kept.is_file() and (text := kept.read_text()) in VARIANTS:
+        return text
     reports = []
     for variant in VARIANTS:
         if variant.startswith("cuda") and not has_nvidia_gpu():
             continue
         reports.append(probe_variant(variant))
         if reports[-1].usable:
+            _keep(kept, variant)
             return variant
     raise RuntimeError("; ".join(f"{report.variant}: {report.reason}" for report in reports))
+
+
+def _cache_file() -> Path:
+    """Return the file for this machine's answer; its name is a digest of everything that decides it."""
+    library = llvm_library(os.environ, sys.prefix)
+    parts = [version("mitsuba"), version("drjit"), sys.prefix, platform.node(), str(library)]
+    if library and Path(library).exists():
+        parts.append(str(Path(library).stat().st_mtime_ns))
+    driver = Path("/proc/driver/nvidia/version")
+    parts.append(driver.read_text() if driver.exists() else "")
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sdg"
+    return folder / f"variant-{sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
+
+
+def _keep(path: Path, variant: str) -> None:
+    """Write the answer at once; a cache that cannot be written is no fault."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{os.getpid()}")
+        temporary.write_text(variant)
+        temporary.replace(path)

@@ -34,7 +34,7 @@ class Quality:
 
 PRESETS = {
     "preview": Quality(4, 4, "fast"),
-    "standard": Quality(16, 6, "fast"),
+    "standard": Quality(8, 5, "fast"),
     "reference": Quality(1024, 12, "off"),
 }
 
