@@ -139,7 +139,8 @@ class Light:
 
     Emitted radiance = color * blackbody(color_temperature [K]) * intensity * 2**exposure [W/(sr m2), relative]. Sizes [m]:
     rect width x height; disk and sphere radius; cylinder radius and length along x. `distant`: `angle` [rad] is the sun's
-    apparent diameter and the intensity is irradiance [W/m2]. `dome`: `texture` is a latitude-longitude map, its top +z.
+    apparent diameter and the intensity is irradiance [W/m2]. `dome`: `texture` is a latitude-longitude map: its top is +z,
+    its first column +x, and columns turn to -y (to the right as seen from inside).
     """
 
     kind: Literal["dome", "distant", "rect", "disk", "sphere", "cylinder"]

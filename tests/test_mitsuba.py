@@ -12,6 +12,7 @@ from sdg.annotations import RENDERED
 from sdg.random import rng_for
 from sdg.renderer import Render
 from sdg.renderers import _pack, _variant
+from sdg.renderers._lights import turned_map
 from sdg.renderers._mitsuba_lights import slots_for
 from sdg.renderers._mitsuba_rays import _varying
 from sdg.renderers.mitsuba import Mitsuba
@@ -96,10 +97,9 @@ def test_textures_replace_values_and_follow_their_transform(render: Render) -> N
 @pytest.mark.parametrize("kind", ["rect", "disk", "sphere", "cylinder", "distant", "dome"])
 def test_every_kind_of_light_lights(render: Render, kind: str) -> None:
     pose = transforms.look_at((0.5, -0.5, 2), (0, 0, 0)) @ np.diag([1.0, -1.0, -1.0, 1.0])
-    lit = scene_with(
-        Material(),
-        key=Light(kind, pose, intensity=3.0 if kind in ("distant", "dome") else 40.0, radius=0.2, length=0.5),
-    )  # type: ignore[arg-type]
+    strength = 3.0 if kind in ("distant", "dome") else 40.0
+    light = Light(kind, pose, intensity=strength, radius=0.2, length=0.5)  # type: ignore[arg-type]
+    lit = scene_with(Material(), key=light)
     assert picture(render, lit).mean() > 30
 
 
@@ -111,6 +111,15 @@ def test_a_dome_texture_lights_from_the_side_it_shows() -> None:
         rgb = opened(scene, CAMERA, ("rgb", "instance"), rng_for(0, 0, "t"))
     ball = np.where(rgb["instance"] == 2, rgb["rgb"].mean(axis=-1), 0)
     assert ball[:, 26:].sum() > 2 * ball[:, :22].sum()
+
+
+def test_a_turned_dome_turns_its_map() -> None:
+    rng = rng_for(0, 0, "map")
+    picture = rng.random((16, 32, 3)).astype(np.float32)
+    quarter = turned_map(picture, transforms.axis_angle((0, 0, 1), np.pi / 2))
+    np.testing.assert_allclose(quarter, np.roll(picture, -8, axis=1), atol=1e-5)
+    upside = turned_map(picture, transforms.axis_angle((1, 0, 0), np.pi))
+    np.testing.assert_allclose(upside, picture[::-1, ::-1], atol=1e-5)
 
 
 def test_glass_and_glow_make_pictures(render: Render) -> None:
@@ -188,5 +197,8 @@ def test_srgb_round_trips_and_the_shoulder_is_smooth() -> None:
 def test_exposure_is_found_and_can_be_given() -> None:
     grey = np.full((4, 4, 3), 0.18 / 8, np.float32)
     assert auto_exposure(grey) == pytest.approx(3.0)
+    half = grey.copy()
+    half[:2] = 0
+    assert auto_exposure(half) == pytest.approx(3.0) and auto_exposure(half * 0) == 0
     assert (develop(grey, None) == encode_srgb(np.full((4, 4, 3), 0.18))).all()
     assert (develop(grey, 3.0) == develop(grey, None)).all()

@@ -82,7 +82,10 @@ def _flipped(mesh: Mesh) -> Mesh:
 
 
 def environment(light: Light, strength: np.ndarray, height: int) -> np.ndarray:
-    """Return a latitude-longitude map [h, w, 3] of radiance: row 0 looks to +z of the dome, column 0 to +x, turning to +y."""
+    """Return a latitude-longitude map [h, w, 3] of radiance in the world.
+
+    Row 0 looks to +z, column 0 to +x, and columns turn to -y, to the right as seen from inside.
+    """
     if light.texture is None:
         return np.broadcast_to(strength.astype(np.float32), (height, 2 * height, 3)).copy()
     pixels = light.texture.pixels
@@ -90,7 +93,29 @@ def environment(light: Light, strength: np.ndarray, height: int) -> np.ndarray:
     linear = linear.reshape(*linear.shape[:2], -1)
     if linear.shape[2] < 3:
         linear = np.repeat(linear[..., :1], 3, axis=2)
-    return np.asarray(linear[..., :3] * strength.astype(np.float32))
+    return turned_map(linear[..., :3] * strength.astype(np.float32), light.object_to_world[:3, :3])
+
+
+def turned_map(picture: np.ndarray, dome_to_world: np.ndarray) -> np.ndarray:
+    """Return a map of the dome's own directions as one of the world's, by bilinear lookup."""
+    rotation = dome_to_world / np.linalg.norm(dome_to_world, axis=0)
+    if np.allclose(rotation, np.eye(3), atol=1e-7):
+        return np.ascontiguousarray(picture, np.float32)
+    import cv2
+
+    height, width = picture.shape[:2]
+    polar = (np.arange(height) + 0.5) / height * np.pi
+    azimuth = -(np.arange(width) + 0.5) / width * 2 * np.pi
+    world = np.empty((height, width, 3))
+    world[..., 0] = np.sin(polar)[:, None] * np.cos(azimuth)
+    world[..., 1] = np.sin(polar)[:, None] * np.sin(azimuth)
+    world[..., 2] = np.cos(polar)[:, None]
+    x, y, z = np.moveaxis(world @ rotation, -1, 0)  # the transpose turns world directions into the dome's
+    column = (-np.arctan2(y, x) / (2 * np.pi)) % 1 * width - 0.5
+    row = np.arccos(np.clip(z, -1, 1)) / np.pi * height - 0.5
+    padded = cv2.copyMakeBorder(np.ascontiguousarray(picture, np.float32), 0, 0, 1, 1, cv2.BORDER_WRAP)
+    maps = (column + 1).astype(np.float32), row.astype(np.float32)
+    return np.asarray(cv2.remap(padded, *maps, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE))
 
 
 def add_maps(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -125,7 +125,7 @@ class Stage:
             linear = decode_srgb(texture.pixels) if texture.srgb else texture.pixels.astype(np.float32)
             linear = linear.reshape(*linear.shape[:2], -1) * np.asarray(material.emission, np.float32)
             rows = np.ascontiguousarray(linear[::-1], np.float32)  # Mitsuba's rows start at v = 0
-            to_uv = np.eye(3)
+            to_uv = np.eye(3, dtype=np.float32)
             to_uv[:2] = np.reshape(uv_map(texture), (2, 3))
             options = {"type": "bitmap", "bitmap": self.mi.Bitmap(rows), "raw": True}
             options |= {"to_uv": self.mi.ScalarTransform3f(to_uv), "wrap_mode": texture.wrap}

@@ -83,11 +83,24 @@ class Mitsuba(Renderer):
         variant = self.chosen_variant
         if mitsuba.variant() != variant:
             mitsuba.set_variant(variant)
+        _refuse_old_llvm(variant)
         engine = Engine(self.settings)
         try:
             yield engine
         finally:
             engine.close()
+
+
+def _refuse_old_llvm(variant: str) -> None:
+    """Raise SdgError where Dr.Jit holds an LLVM that would abort the process: it knows no `fminimum` before 17."""
+    import drjit
+
+    if variant.startswith("llvm") and drjit.detail.llvm_version()[0] < 17:
+        loaded = ".".join(map(str, drjit.detail.llvm_version()))
+        raise SdgError(
+            f"Dr.Jit has loaded LLVM {loaded}, but Mitsuba needs 17 or later. Set DRJIT_LIBLLVM_PATH "
+            "before the process starts, or do not import mitsuba or drjit before the renderer is opened."
+        )
 
 
 class Engine:

@@ -14,10 +14,15 @@ def luminance(rgb: np.ndarray) -> np.ndarray:
 
 
 def auto_exposure(rgb: np.ndarray) -> float:
-    """Return the stops that bring the picture's log-mean luminance to middle grey, within +-16 stops (Reinhard 2002)."""
+    """Return the stops that bring the picture's log-mean luminance to middle grey, within +-16 stops (Reinhard 2002).
+
+    Pixels darker than a ten-thousandth of the brightest do not count: a black background is no reason to expose for it.
+    """
     y = luminance(rgb)
-    floor = max(float(y.max(initial=0.0)) * 1e-4, 1e-12)
-    mean = float(np.exp(np.log(np.maximum(y, floor)).mean()))
+    lit = y[y > max(float(y.max(initial=0.0)) * 1e-4, 1e-12)]
+    if not lit.size:
+        return 0.0
+    mean = float(np.exp(np.log(lit).mean()))
     return float(np.clip(np.log2(MIDDLE_GREY / mean), -16, 16))
 
 
