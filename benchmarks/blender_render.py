@@ -135,7 +135,7 @@ def configure(scene, request):
         scene.cycles.denoiser = "OPENIMAGEDENOISE"
         scene.cycles.denoising_quality = request["denoise"].upper()
         scene.cycles.denoising_prefilter = request["prefilter"]
-    scene.render.use_persistent_data = True
+    scene.render.use_persistent_data = False  # the scene changes with every frame, on both sides
     scene.render.image_settings.file_format = "OPEN_EXR"
     scene.render.image_settings.color_depth = "32"
     scene.render.filter_size = 1.0

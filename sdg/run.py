@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from .annotations import RENDERED
-from .errors import JobError, SampleRejected, SceneError, nearest
+from .errors import JobError, SampleRejected, nearest
 from .job import Job
 from .labels import label_view
 from .random import rng_for
@@ -125,7 +125,3 @@ def plain_name(name: str, number: int) -> str:
     """Return a name for files from a prim path: its last part in lower case."""
     last = "".join(c if c in "abcdefghijklmnopqrstuvwxyz0123456789_-" else "_" for c in name.rsplit("/", 1)[-1].lower())
     return last if number == 0 else f"{last}_{number}"
-
-
-Progress = Callable[[int], None]
-__all__ = ["Progress", "SceneError", "Studio", "load_scene", "make_sample", "open_studio"]

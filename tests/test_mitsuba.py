@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -9,6 +11,7 @@ import pytest
 
 from sdg import mesh, transforms
 from sdg.annotations import RENDERED
+from sdg.errors import SdgError
 from sdg.random import rng_for
 from sdg.renderer import Render
 from sdg.renderers import _pack, _variant
@@ -120,6 +123,22 @@ def test_a_turned_dome_turns_its_map() -> None:
     np.testing.assert_allclose(quarter, np.roll(picture, -8, axis=1), atol=1e-5)
     upside = turned_map(picture, transforms.axis_angle((1, 0, 0), np.pi))
     np.testing.assert_allclose(upside, picture[::-1, ::-1], atol=1e-5)
+
+
+def test_reading_a_picture_first_leaves_the_right_llvm() -> None:
+    code = (
+        "from sdg.llvm import import_mitsuba; mi = import_mitsuba(); mi.set_variant('scalar_rgb'); mi.ScalarPoint3f(1)\n"
+        "from sdg.renderers.mitsuba import Mitsuba\nwith Mitsuba().open(): print('opened')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "opened\n"
+
+
+def test_an_llvm_that_would_abort_is_refused(monkeypatch: pytest.MonkeyPatch, render: Render) -> None:
+    import drjit
+
+    monkeypatch.setattr(drjit.detail, "llvm_version", lambda: (15, 0, 6))
+    with pytest.raises(SdgError, match=r"loaded LLVM 15\.0\.6, but Mitsuba needs 17 or later\. Set DRJIT_LIBLLVM_PATH"):
+        Mitsuba(variant="llvm_ad_rgb").open().__enter__()
 
 
 def test_glass_and_glow_make_pictures(render: Render) -> None:

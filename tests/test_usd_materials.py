@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sdg.errors import SceneError
+from sdg.llvm import import_mitsuba
 from sdg.scenes.usd import Usd
 from sdg.sensors.tone import decode_srgb
 from tests.usd_fixtures import PICTURE, cube, made, material, read, save, texture, write
@@ -192,8 +193,7 @@ def test_subsets_carry_their_own_materials(tmp_path: Path) -> None:
 
 
 def test_tga_and_exr_pictures(tmp_path: Path) -> None:
-    import mitsuba as mi
-
+    mi = import_mitsuba()
     if mi.variant() is None:
         mi.set_variant("scalar_rgb")
     pixels = np.ascontiguousarray(PICTURE[..., :3])

@@ -168,6 +168,6 @@ def test_the_public_loader_reads_it(sample: Sample, tmp_path: Path) -> None:
     rows = list(webdataset.WebDataset(str(shard), shardshuffle=False))
     assert [row["__key__"] for row in rows] == ["000000000", "000000001", "000000002"]
     assert {name: row for name, row in rows[1].items() if not name.startswith("__")} == files
-    decoded = list(webdataset.WebDataset(str(shard), shardshuffle=False).decode())[0]
+    decoded = next(iter(webdataset.WebDataset(str(shard), shardshuffle=False).decode()))
     assert decoded["meta.json"]["index"] == 3
     np.testing.assert_array_equal(decoded["objects.npz"]["names"], sample.views["cam0"].objects.names)

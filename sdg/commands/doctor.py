@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sdg.llvm import engine_environment
+
 LIBRARIES = (
     "numpy",
     "pydantic",
@@ -89,7 +91,7 @@ def _renderers() -> Iterator[tuple[str, str, bool]]:
     """Try every variant of Mitsuba; each one in a process of its own, which takes seconds."""
     try:
         module = importlib.import_module("sdg.renderers.mitsuba")
-        environment = module.engine_environment()
+        environment = engine_environment()
         reports = module.probe()
     except Exception as error:
         yield "renderer mitsuba", f"cannot be tried: {type(error).__name__}: {error}", False

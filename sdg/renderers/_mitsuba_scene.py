@@ -28,7 +28,7 @@ class Stage:
         import mitsuba as mi
 
         self.mi, self.dr = mi, dr
-        self.surface_class = make_surface_class(mi, dr) if "scalar" not in str(mi.variant()) else None
+        self.surface_class = make_surface_class(mi, dr)
         self.hider_class = make_hider_class(mi, dr)
         self.lens_class = make_lens_class(mi, dr)
         self.clear()
@@ -103,7 +103,6 @@ class Stage:
         for slot, there in enumerate(used):
             props[f"slot{slot}"] = bool(there)
         props["cutout"] = bool(used[4] or (rows[:, 6] < 1).any())
-        assert self.surface_class is not None
         surface = self.surface_class(props)
         surface.set_tables(tables, material)
         return surface

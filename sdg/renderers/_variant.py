@@ -7,13 +7,14 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
-VARIANTS = ("cuda_ad_rgb", "llvm_ad_rgb", "scalar_rgb")
+from sdg.llvm import engine_environment, llvm_library
+
+VARIANTS = ("cuda_ad_rgb", "llvm_ad_rgb")
 _PROBE = """
 import sys, mitsuba as mi
 mi.set_variant(sys.argv[1])
@@ -32,31 +33,6 @@ class VariantReport:
     variant: str
     usable: bool
     reason: str = ""
-
-
-def llvm_library(environment: Mapping[str, str], prefix: str) -> str | None:
-    """Return the LLVM library for Dr.Jit: the user's own choice, else the one of the installed wheel, else None."""
-    chosen = environment.get("DRJIT_LIBLLVM_PATH")
-    if chosen:
-        return chosen
-    found = [
-        path
-        for folder in ("lib", "lib64", "bin")
-        for path in (Path(prefix) / folder).glob("libLLVM*.*")
-        if path.is_file()
-    ]
-    found += list((Path(prefix) / "Library" / "bin").glob("LLVM*.dll"))
-    real = sorted((path for path in found if not path.is_symlink()), key=lambda path: path.name)
-    return str(real[-1]) if real else None
-
-
-def engine_environment() -> dict[str, str]:
-    """Return the environment for a process that runs Mitsuba."""
-    environment = dict(os.environ)
-    library = llvm_library(environment, sys.prefix)
-    if library:
-        environment["DRJIT_LIBLLVM_PATH"] = library
-    return environment
 
 
 def probe_variant(variant: str, *, timeout: float = 120.0) -> VariantReport:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,12 +13,13 @@ import numpy as np
 from pydantic import Field
 
 from sdg.errors import SdgError
+from sdg.llvm import import_mitsuba
 from sdg.renderer import Frame, Render, Renderer
 from sdg.scene import Camera, Scene
 from sdg.sensors.tone import develop, encode_srgb
 
 from ._mitsuba_rays import FirstHits
-from ._variant import VariantReport, choose_variant, engine_environment
+from ._variant import VariantReport, choose_variant
 from ._variant import probe as probe
 
 
@@ -40,13 +40,13 @@ PRESETS = {
 
 
 class Mitsuba(Renderer):
-    """Path tracing by Mitsuba 3 on an NVIDIA GPU (cuda), on the CPU through LLVM, or by its scalar variant."""
+    """Path tracing by Mitsuba 3 on an NVIDIA GPU (cuda) or on the CPU through LLVM."""
 
     quality: Literal["preview", "standard", "reference"] = "standard"
     samples_per_pixel: int | None = Field(None, gt=0, le=1 << 16, description="paths per pixel; default: the preset's")
     max_depth: int | None = Field(None, gt=0, le=64, description="longest path in segments; default: the preset's")
     denoise: Literal["off", "fast", "balanced", "high"] | None = Field(None, description="default: the preset's")
-    variant: Literal["auto", "cuda_ad_rgb", "llvm_ad_rgb", "scalar_rgb"] = "auto"
+    variant: Literal["auto", "cuda_ad_rgb", "llvm_ad_rgb"] = "auto"
 
     @property
     def settings(self) -> Quality:
@@ -75,11 +75,7 @@ class Mitsuba(Renderer):
     @contextmanager
     def open(self) -> Iterator[Render]:
         """Start Mitsuba in this process; the variant stays chosen for the life of the process."""
-        os.environ.update(engine_environment())
-        try:
-            import mitsuba
-        except ImportError:
-            raise ImportError("renderer 'mitsuba' needs: pip install mitsuba mitsuba-oidn karellen-llvm-core") from None
+        mitsuba = import_mitsuba()
         variant = self.chosen_variant
         if mitsuba.variant() != variant:
             mitsuba.set_variant(variant)

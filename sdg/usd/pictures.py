@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from sdg.llvm import import_mitsuba
+
 UDIM = "<UDIM>"
 LFS = b"version https://git-lfs"
 """How a file starts that Git LFS has not replaced by its content."""
@@ -65,7 +67,7 @@ def decode(data: bytes, path: str) -> np.ndarray:
 def _decode_with_mitsuba(data: bytes, path: str, kind: str) -> np.ndarray:
     """Decode what OpenCV cannot: .exr as float32, .tga as uint8."""
     try:
-        import mitsuba as mi
+        mi = import_mitsuba()
     except ImportError:
         raise ValueError(f"{path}: reading .{kind} needs mitsuba; save the picture as .hdr or .png") from None
     if mi.variant() is None:
