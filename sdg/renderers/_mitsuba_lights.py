@@ -17,11 +17,27 @@ def slots_for(count: int) -> int:
     return 0 if count == 0 else max(4, 1 << (count - 1).bit_length())
 
 
-def make_emitters(mi: Any, found: Emitters, center: np.ndarray) -> dict[str, Any]:
-    """Return emitters by name; their sampling weights follow the light that they bring to `center`."""
-    brought = [np.mean(strength) * _solid_angle(mesh, center) for mesh, strength in found.area]
+def strengths(found: Emitters, center: np.ndarray) -> tuple[list[float], list[float], float]:
+    """Return about the irradiance [W/m2] that each area light, each distant light and the sky bring to `center`."""
+    area = [float(np.mean(strength)) * _solid_angle(mesh, center) for mesh, strength in found.area]
     distant = [float(np.mean(strength)) for _, strength in found.distant]
     sky = 0.0 if found.environment is None else float(found.environment.mean()) * np.pi
+    return area, distant, sky
+
+
+def radiance_limit(found: Emitters, center: np.ndarray, *, factor: float = 4.0) -> float:
+    """Return the most that one path may carry [W/(sr m2)]: `factor` times what white paper at `center` would show.
+
+    Automatic exposure puts that paper near 0.6 of white, so what is cut off is deep in the shoulder of the tone curve.
+    """
+    area, distant, sky = strengths(found, center)
+    total = sum(area) + sum(distant) + sky
+    return factor * total / np.pi if total > 0 else 1e30
+
+
+def make_emitters(mi: Any, found: Emitters, center: np.ndarray) -> dict[str, Any]:
+    """Return emitters by name; their sampling weights follow the light that they bring to `center`."""
+    brought, distant, sky = strengths(found, center)
     floor = 0.05 * max([*brought, *distant, sky, 1e-9])
     parts: dict[str, Any] = {}
     black = mi.load_dict({"type": "diffuse", "reflectance": {"type": "rgb", "value": 0.0}})

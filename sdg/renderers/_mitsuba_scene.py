@@ -10,10 +10,10 @@ import numpy as np
 from sdg.scene import Camera, Material, Scene
 from sdg.sensors.tone import decode_srgb
 
-from ._hidden_lights import make_hider_class
+from ._camera_paths import make_camera_paths_class
 from ._lens import make_lens_class
 from ._lights import Emitters, collect
-from ._mitsuba_lights import make_emitters
+from ._mitsuba_lights import make_emitters, radiance_limit
 from ._mitsuba_mesh import make_mesh
 from ._mitsuba_rays import RayCaster
 from ._pack import Geometry, Group, Tables, arrange, equal, pack_bodies, pack_tables, special, uv_map
@@ -29,7 +29,7 @@ class Stage:
 
         self.mi, self.dr = mi, dr
         self.surface_class = make_surface_class(mi, dr)
-        self.hider_class = make_hider_class(mi, dr)
+        self.paths_class = make_camera_paths_class(mi, dr)
         self.lens_class = make_lens_class(mi, dr)
         self.clear()
 
@@ -70,6 +70,7 @@ class Stage:
             parts[name] = self._part(name, geometry, group, tables, look)
         center = geometry.vertices.mean(axis=0) if len(geometry.vertices) else np.zeros(3)
         parts.update(make_emitters(self.mi, emitters, center))
+        self.limit = radiance_limit(emitters, center)
         self.scene = self.mi.load_dict(parts)
 
     def _offsets(self) -> np.ndarray:
@@ -143,8 +144,8 @@ class Stage:
         sensor = self.lens_class(props)
         sensor.set_camera(camera)
         integrator = mi.load_dict({"type": "path", "max_depth": settings.max_depth, "rr_depth": 1000})
-        if hide_lights:
-            integrator = self.hider_class(integrator, mi.Bool(self.rays.offsets < 0))
+        is_light = mi.Bool(self.rays.offsets < 0) if hide_lights else None
+        integrator = self.paths_class(integrator, self.limit, is_light)
         picture = mi.render(self.scene, sensor=sensor, integrator=integrator, spp=count, seed=seed)
         return np.array(picture, np.float32)
 
