@@ -32,7 +32,7 @@ def radiance_limit(found: Emitters, center: np.ndarray, *, factor: float = 4.0) 
     """
     area, distant, sky = strengths(found, center)
     total = sum(area) + sum(distant) + sky
-    return factor * total / np.pi if total > 0 else 1e30
+    return factor * total / np.pi
 
 
 def make_emitters(mi: Any, found: Emitters, center: np.ndarray) -> dict[str, Any]:

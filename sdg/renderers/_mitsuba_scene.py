@@ -70,7 +70,8 @@ class Stage:
             parts[name] = self._part(name, geometry, group, tables, look)
         center = geometry.vertices.mean(axis=0) if len(geometry.vertices) else np.zeros(3)
         parts.update(make_emitters(self.mi, emitters, center))
-        self.limit = radiance_limit(emitters, center)
+        glow = max((max(material.emission) for material in materials), default=0.0)
+        self.limit = max(radiance_limit(emitters, center), 2 * glow)
         self.scene = self.mi.load_dict(parts)
 
     def _offsets(self) -> np.ndarray:
