@@ -37,7 +37,7 @@ class Stage:
         """Forget the scene."""
         self.made: tuple[Any, ...] = ()
         self.scene: Any = None
-        self.rays: RayCaster
+        self.rays: Any = None  # holds the scene too: while an old one lives, a new one needs another kernel
 
     def show(self, scene: Scene) -> None:
         """Upload `scene`, unless it equals what is there."""
