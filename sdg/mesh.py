@@ -45,6 +45,11 @@ class Mesh:
         return state.hexdigest()
 
     @cached_property
+    def area(self) -> float:
+        """Area [m2] of all triangles."""
+        return float(np.linalg.norm(face_normals(self.vertices, self.triangles), axis=1).sum() / 2)
+
+    @cached_property
     def volume(self) -> float:
         """Enclosed volume [m3] by the divergence theorem; meaningful for closed surfaces."""
         a, b, c = (self.vertices[self.triangles[:, corner]].astype(np.float64) for corner in range(3))

@@ -95,7 +95,7 @@ def load_scene(job: Job) -> Scene:
 def _take_cameras(job: Job, scene: Scene) -> list[str]:
     """Put the job's cameras in the place of the scene's."""
     if not job.cameras:
-        scene.cameras = {plain_name(name, taken): camera for taken, name, camera in _numbered(scene)}
+        scene.cameras = {plain_name(name, taken): camera for taken, (name, camera) in enumerate(scene.cameras.items())}
         return []
     faults, cameras = [], {}
     for name, options in job.cameras.items():
@@ -114,11 +114,6 @@ def _take_cameras(job: Job, scene: Scene) -> list[str]:
         cameras[name] = camera
     scene.cameras = cameras
     return faults
-
-
-def _numbered(scene: Scene) -> Iterator[tuple[int, str, Any]]:
-    for number, (name, camera) in enumerate(scene.cameras.items()):
-        yield number, name, camera
 
 
 def plain_name(name: str, number: int) -> str:

@@ -72,8 +72,7 @@ def light_mesh(light: Light) -> tuple[Mesh, float]:
     world = shapes.make_mesh(transforms.apply(light.object_to_world, surface.vertices), surface.triangles)
     if np.linalg.det(light.object_to_world[:3, :3]) < 0:
         world = _flipped(world)
-    area = float(np.linalg.norm(shapes.face_normals(world.vertices, world.triangles), axis=1).sum() / 2)
-    return world, max(area, 1e-12)
+    return world, max(world.area, 1e-12)
 
 
 def _flipped(mesh: Mesh) -> Mesh:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sdg.mesh import Mesh, face_normals
+from sdg.mesh import Mesh
 
 from ._lights import Emitters, area_emitter, black_triangle
 from ._mitsuba_mesh import make_mesh
@@ -70,6 +70,5 @@ def make_emitters(mi: Any, found: Emitters, center: np.ndarray) -> dict[str, Any
 
 def _solid_angle(mesh: Mesh, center: np.ndarray) -> float:
     """Return about the solid angle [sr] of a small mesh seen from `center`."""
-    area = float(np.linalg.norm(face_normals(mesh.vertices, mesh.triangles), axis=1).sum() / 2)
     distance = float(np.linalg.norm(mesh.vertices.mean(axis=0) - center))
-    return area / max(distance * distance, area, 1e-9)
+    return mesh.area / max(distance * distance, mesh.area, 1e-9)
